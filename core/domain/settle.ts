@@ -1,0 +1,54 @@
+import { StopReason, ToolCallStatus, TurnOutcome } from "../../proto/gen/clawd/v1/event_pb.ts";
+import { FailureCode } from "../../proto/gen/clawd/v1/failure_pb.ts";
+import type { EventBody } from "./event.ts";
+import type { Session, ToolCall, Turn } from "./session.ts";
+
+/** After this many restarts in its middle a turn is given up: it may be what stops the daemon. */
+export const RESUME_LIMIT = 3;
+
+/**
+ * Closes what a stop of the daemon left open. A call that was running is `lost`, unless `mayRerun` says that its tool
+ * is safe to run again; a call that never started is cancelled. The turn then goes on, or ends when a person had asked for
+ * that or when it has been taken up too often. An empty list means that nothing was open.
+ */
+export function settle(session: Session, mayRerun: (tool: string) => boolean): readonly EventBody[] {
+  const { turn } = session;
+  if (turn === undefined) return [];
+  const bodies: EventBody[] = [];
+  const turnId = turn.id;
+  const goesOn = !turn.interrupted && turn.resumed < RESUME_LIMIT;
+  if (session.reply.length > 0) {
+    bodies.push({ case: "replyEnded", value: { turnId, step: turn.steps + 1, stop: StopReason.LOST } });
+  }
+  for (const [approvalId, { status }] of session.approvals) {
+    if (status === "open") bodies.push({ case: "approvalExpired", value: { approvalId } });
+  }
+  for (const call of session.calls.values()) {
+    if (call.status === "ended") continue;
+    if (call.status === "running" && goesOn && mayRerun(call.tool)) continue;
+    bodies.push({ case: "toolCallEnded", value: closedCall(turnId, call) });
+  }
+  bodies.push(goesOn ? { case: "turnResumed", value: { turnId, attempt: turn.resumed + 1 } } : givenUp(turn));
+  return bodies;
+}
+
+function closedCall(turnId: string, call: ToolCall) {
+  const { callId, tool } = call;
+  if (call.status === "asked") {
+    const output = "The daemon stopped before this call ran. It had no effect.";
+    return { turnId, callId, tool, status: ToolCallStatus.CANCELLED, output };
+  }
+  const output = "Lost: the daemon stopped while this call ran. It may or may not have taken effect.";
+  return { turnId, callId, tool, status: ToolCallStatus.LOST, output };
+}
+
+function givenUp(turn: Turn): EventBody {
+  const { id: turnId } = turn;
+  if (turn.interrupted) return { case: "turnEnded", value: { turnId, outcome: TurnOutcome.CANCELLED } };
+  const failure = {
+    code: FailureCode.LOST,
+    message: `the daemon stopped ${RESUME_LIMIT + 1} times during this turn`,
+    hint: "look into clawd.log, then say what to do next",
+  };
+  return { case: "turnEnded", value: { turnId, outcome: TurnOutcome.FAILED, failure } };
+}

@@ -1,0 +1,80 @@
+import type { Duplex, Readable, Writable } from "node:stream";
+
+/** How strong the wall around a child process is. */
+export type SandboxLevel = "bubblewrap" | "none";
+
+/**
+ * What a confined child sees of the machine. Everything else does not exist for it. The deepest path decides: a write
+ * path below a read path is writable, a read path below a write path stays read-only. All `read` and `write` paths must
+ * exist.
+ */
+export type Confinement = {
+  /** Absolute paths it may read, beside the system's own libraries and programs and the file of its program. */
+  readonly read: readonly string[];
+  /** Absolute paths it may read and write. */
+  readonly write: readonly string[];
+  /** Absolute paths that are empty for it although a path above them is in `read` or `write`. They need not exist. */
+  readonly hide?: readonly string[];
+  /** True for the host's network, false for none at all. */
+  readonly network: boolean;
+  /** `programs`: /usr, /bin, /lib …, /etc read-only. `libraries`: only what the dynamic linker needs. */
+  readonly system: "programs" | "libraries";
+};
+
+/** Limits the kernel keeps. Absent means the system's own. */
+export type ProcessLimits = {
+  /** Address space (RLIMIT_AS), MiB. Not for programs with a JIT: they reserve far more than they use. */
+  readonly addressSpaceMib?: number;
+  /** Data segment (RLIMIT_DATA), MiB. */
+  readonly dataMib?: number;
+  /**
+   * Processes and threads (RLIMIT_NPROC): of the sandbox, or without one of the whole user. The kernel does not keep it
+   * for root, and a sandbox with `libraries` only has no way to set it.
+   */
+  readonly processes?: number;
+  readonly openFiles?: number;
+  /** Size of one written file (RLIMIT_FSIZE), MiB. */
+  readonly fileMib?: number;
+};
+
+export type LaunchSpec = {
+  /** Program and arguments; never a shell line. */
+  readonly command: readonly [string, ...string[]];
+  /** Absolute; must be below something the child sees. */
+  readonly cwd: string;
+  /** The whole environment of the child; nothing is inherited. */
+  readonly env: Readonly<Record<string, string>>;
+  readonly confinement: Confinement;
+  readonly limits: ProcessLimits;
+  /** How many two-way pipes (0 to 6) to open beside stdin, stdout and stderr: descriptors 3, 4 … of the child. */
+  readonly pipes: number;
+};
+
+/** A child killed by a signal inside bubblewrap ends as code 128 + signal, as in a shell. */
+export type Exit = { readonly code: number | null; readonly signal: NodeJS.Signals | null };
+
+/**
+ * A child whose whole tree dies with the daemon, also when the daemon is killed with SIGKILL.
+ * `exited` resolves when the child is gone; by then its tree is being killed too. `kill` sends SIGKILL to the tree,
+ * `terminate` SIGTERM to the child. Both may be called at any time, any number of times.
+ */
+export type LeasedProcess = {
+  /** The head of the tree: the child itself, or the bubblewrap that holds it. */
+  readonly pid: number;
+  readonly stdin: Writable;
+  readonly stdout: Readable;
+  readonly stderr: Readable;
+  readonly pipes: readonly Duplex[];
+  readonly exited: Promise<Exit>;
+  kill(): void;
+  terminate(): void;
+};
+
+/** The one door to child processes of strangers' code. */
+export type Launcher = {
+  readonly level: SandboxLevel;
+  /** What the level is made of, or why it is not stronger and how to get a stronger one. */
+  readonly detail: string;
+  /** Throws only when the child cannot be spawned at all (no such program, folder or path, no more processes). */
+  launch(spec: LaunchSpec): LeasedProcess;
+};
