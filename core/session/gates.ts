@@ -1,0 +1,198 @@
+import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
+import { Validator } from "@cfworker/json-schema";
+import { type Failure, unreachable } from "../domain/failure.ts";
+import type { HookReceipt, Hooks } from "../domain/hook.ts";
+import { judge, matchesRule, type Policy } from "../domain/policy.ts";
+import type { Session } from "../domain/session.ts";
+import type { Tool } from "../domain/tool.ts";
+
+/** A call on its way through the gates. */
+export type Call = { readonly callId: string; readonly tool: Tool; readonly args: JsonObject };
+
+/** What one gate says of a call. `change` sends the changed call through the gates again. */
+export type Opinion =
+  | { readonly verdict: "pass" }
+  | { readonly verdict: "allow"; readonly because: string }
+  | { readonly verdict: "ask"; readonly because: string }
+  | { readonly verdict: "deny"; readonly failure: Failure }
+  | { readonly verdict: "answer"; readonly output: string; readonly because: string }
+  | { readonly verdict: "change"; readonly args: JsonObject; readonly because: string };
+
+export type GateContext = {
+  readonly session: Session;
+  readonly signal: AbortSignal;
+  /** Keeps a hook's receipt for the journal. */
+  readonly receive: (receipts: readonly HookReceipt[]) => void;
+  /** True when the call was changed by a hook already: hooks are not asked twice. */
+  readonly changed: boolean;
+};
+
+export type Gate = { readonly name: string; judge(call: Call, context: GateContext): Opinion | Promise<Opinion> };
+
+export type Trace = { readonly gate: string; readonly verdict: string; readonly because: string };
+
+/** What all gates said together. `ask` means that nobody said no and a person has to say yes. */
+export type Judgement = { readonly call: Call; readonly trace: readonly Trace[] } & (
+  | { readonly verdict: "allow" }
+  | { readonly verdict: "ask"; readonly because: string }
+  | { readonly verdict: "deny"; readonly failure: Failure }
+  | { readonly verdict: "answer"; readonly output: string }
+);
+
+/** Sends a call through the gates in order: the first no ends it, a question is kept until all have spoken. */
+export async function passGates(gates: readonly Gate[], asked: Call, context: GateContext): Promise<Judgement> {
+  const trace: Trace[] = [];
+  let question: string | undefined;
+  for (const gate of gates) {
+    const opinion = await gate.judge(asked, context);
+    const because =
+      opinion.verdict === "pass" ? "" : opinion.verdict === "deny" ? opinion.failure.message : opinion.because;
+    if (opinion.verdict !== "pass") trace.push({ gate: gate.name, verdict: opinion.verdict, because });
+    switch (opinion.verdict) {
+      case "pass":
+      case "allow":
+        break;
+      case "ask":
+        question ??= opinion.because;
+        break;
+      case "deny":
+        return { verdict: "deny", failure: opinion.failure, call: asked, trace };
+      case "answer":
+        return { verdict: "answer", output: opinion.output, call: asked, trace };
+      case "change": {
+        const again = await passGates(gates, { ...asked, args: opinion.args }, { ...context, changed: true });
+        return { ...again, trace: [...trace, ...again.trace] };
+      }
+      default:
+        return unreachable(opinion);
+    }
+  }
+  if (question === undefined) return { verdict: "allow", call: asked, trace };
+  return { verdict: "ask", because: question, call: asked, trace };
+}
+
+/** The gates of the house, in their order. Later ones slot in here. */
+export function standardGates(
+  policy: Policy,
+  hooks: Hooks,
+  protectedPath: (path: string, workspace: string) => string | undefined,
+): readonly Gate[] {
+  return [validInput(), protectedPaths(protectedPath), policyRules(policy), hookScripts(hooks)];
+}
+
+function validInput(): Gate {
+  // Compiled once a schema; a plugin that goes away takes its schemas with it.
+  const validators = new WeakMap<JsonObject, Validator>();
+  return {
+    name: "input",
+    judge({ tool, args }) {
+      let validator = validators.get(tool.input);
+      if (validator === undefined) {
+        validator = new Validator(tool.input, "2020-12", false);
+        validators.set(tool.input, validator);
+      }
+      const { valid, errors } = validator.validate(args);
+      if (valid) return { verdict: "pass" };
+      // The last error is the deepest: it names the field, the ones before it only say that a parent did not match.
+      const deepest = errors.at(-1);
+      const where =
+        deepest === undefined || deepest.instanceLocation === "#" ? "" : ` at ${deepest.instanceLocation.slice(2)}`;
+      const message = `the arguments of ${tool.name} do not fit its schema${where}: ${deepest?.error ?? "invalid"}`;
+      return { verdict: "deny", failure: { code: "invalid", message, hint: "call it again with arguments that fit" } };
+    },
+  };
+}
+
+/** A hard no, also for a person who allowed everything: these paths decide what the machine runs later. */
+function protectedPaths(protectedPath: (path: string, workspace: string) => string | undefined): Gate {
+  return {
+    name: "protected-path",
+    judge({ tool, args }, { session }) {
+      for (const need of tool.needs(args, session.workspace)) {
+        if (need.kind !== "write" || need.path === undefined) continue;
+        const because = protectedPath(need.path, session.workspace);
+        if (because === undefined) continue;
+        const message = `${tool.name} may not write ${need.path}: ${because}`;
+        return { verdict: "deny", failure: { code: "denied", message, hint: "change it yourself if you mean it" } };
+      }
+      return { verdict: "pass" };
+    },
+  };
+}
+
+function policyRules(policy: Policy): Gate {
+  return {
+    name: "policy",
+    judge({ tool, args }) {
+      const { verdict, because } = judge(policy, tool, args);
+      if (verdict !== "deny") return { verdict, because };
+      return {
+        verdict: "deny",
+        failure: { code: "denied", message: because, hint: "ask the owner to change [policy] in config.toml" },
+      };
+    },
+  };
+}
+
+function hookScripts(hooks: Hooks): Gate {
+  return {
+    name: "hooks",
+    async judge({ tool, args, callId }, { session, signal, receive, changed }) {
+      if (changed) return { verdict: "pass" };
+      const { answer, receipts } = await hooks.run(
+        {
+          at: "tool.before",
+          sessionId: session.id,
+          turnId: session.turn?.id ?? "",
+          callId,
+          workspace: session.workspace,
+          value: { tool: tool.name, args },
+        },
+        signal,
+      );
+      receive(receipts);
+      switch (answer.do) {
+        case "pass":
+        case "skip":
+          return { verdict: "pass" };
+        case "ask":
+          return { verdict: "ask", because: answer.because };
+        case "block": {
+          const by = receipts.find((receipt) => receipt.verdict === "block")?.hook ?? "a hook";
+          return {
+            verdict: "deny",
+            failure: { code: "denied", message: `hook "${by}" blocked ${tool.name}: ${answer.because}` },
+          };
+        }
+        case "answer":
+          return { verdict: "answer", output: textOf(answer.result), because: "a hook answered in the tool's place" };
+        case "modify": {
+          const changedArgs = answer.value.args;
+          if (isObject(changedArgs))
+            return { verdict: "change", args: changedArgs, because: "a hook changed the arguments" };
+          const message = `a hook changed the call of ${tool.name} to something without "args"`;
+          return { verdict: "deny", failure: { code: "invalid", message, hint: "return { modify: { tool, args } }" } };
+        }
+        default:
+          return unreachable(answer);
+      }
+    },
+  };
+}
+
+/** Why a question about this call needs no asking; undefined when it does. */
+export function givenAnswer(session: Session, { tool, args }: Call): string | undefined {
+  if (session.turn?.yolo === true) return "--yolo answers every question with yes";
+  const pattern = session.turn?.allow.find((allow) => matchesRule(allow, tool, args));
+  if (pattern !== undefined) return `--allow "${pattern}"`;
+  if (session.allowedTools.includes(tool.name)) return `a person allowed ${tool.name} for this session`;
+  return undefined;
+}
+
+export function textOf(value: JsonValue): string {
+  return typeof value === "string" ? value : JSON.stringify(value);
+}
+
+function isObject(value: JsonValue | undefined): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,90 @@
+import type { Event, EventBody } from "../domain/event.ts";
+import { evolve } from "../domain/evolve.ts";
+import { type Failed, type Failure, fail, ok, type Result } from "../domain/failure.ts";
+import { type Head, type Journal, JournalError } from "../domain/journal.ts";
+import { emptySession, type Session } from "../domain/session.ts";
+
+/** A session in a list. */
+export type Summary = {
+  readonly sessionId: string;
+  readonly title: string;
+  readonly workspace: string;
+  readonly openedAtMs: number;
+  readonly changedAtMs: number;
+  readonly events: number;
+  readonly busy: boolean;
+  readonly failure?: Failure;
+};
+
+/** Enough events from the start to know a session's folder and title. */
+const SUMMARY_EVENTS = 8;
+
+export async function foldSession(journal: Journal, id: string): Promise<Result<Session>> {
+  let session = emptySession(id);
+  const read = await readEvents(journal, id, (event) => {
+    session = evolve(session, event);
+    return true;
+  });
+  if (!read.ok) return read;
+  return session.seq === 0 ? noSession(id) : ok(session);
+}
+
+/** A list's row; undefined for a journal that is not a conversation. */
+export async function summarize(journal: Journal, head: Head, busy: boolean): Promise<Summary | undefined> {
+  const { sessionId, changedAtMs, seq: events } = head;
+  let session = emptySession(sessionId);
+  let openedAtMs: number | undefined;
+  const read = await readEvents(journal, sessionId, (event) => {
+    if (event.body.case === "sessionOpened") openedAtMs = event.atMs;
+    session = evolve(session, event);
+    return session.title === "" && event.seq < SUMMARY_EVENTS;
+  });
+  if (read.ok && openedAtMs === undefined) return undefined;
+  const { title, workspace } = session;
+  const row = { sessionId, title, workspace, openedAtMs: openedAtMs ?? 0, changedAtMs, events, busy };
+  return read.ok ? row : { ...row, failure: read.failure };
+}
+
+/** The events of a session's fork: those of the original up to `atSeq` (0 for all), opened under the new id. */
+export async function forkBodies(
+  journal: Journal,
+  id: string,
+  forkId: string,
+  atSeq: number,
+): Promise<Result<readonly EventBody[]>> {
+  const bodies: EventBody[] = [];
+  let taken = 0;
+  const read = await readEvents(journal, id, (event) => {
+    if (atSeq !== 0 && event.seq > atSeq) return false;
+    taken = event.seq;
+    if (event.body.case !== undefined) bodies.push(event.body);
+    return true;
+  });
+  if (!read.ok) return read;
+  const opened = bodies.shift();
+  if (opened?.case !== "sessionOpened") return noSession(id);
+  if (taken < atSeq) return fail("invalid", `session ${id} has ${taken} events, so it cannot be forked at ${atSeq}`);
+  const { workspace = "", title = "", model = "" } = opened.value;
+  const value = { sessionId: forkId, workspace, title, model, forkedFrom: id, forkedAtSeq: taken };
+  return ok([{ case: "sessionOpened", value }, ...bodies]);
+}
+
+/** Hands over stored events in order until `take` says that it has enough. */
+async function readEvents(journal: Journal, id: string, take: (event: Event) => boolean): Promise<Result<void>> {
+  const stop = new AbortController();
+  try {
+    for await (const event of journal.read(id, { after: 0, follow: false }, stop.signal)) {
+      if (!take(event)) break;
+    }
+    return ok(undefined);
+  } catch (error) {
+    if (error instanceof JournalError) return { ok: false, failure: error.failure };
+    throw error;
+  } finally {
+    stop.abort();
+  }
+}
+
+function noSession(id: string): Failed {
+  return fail("not_found", `there is no session "${id}"`, { hint: "list them: claw sessions list" });
+}

@@ -1,0 +1,25 @@
+import { HookVerdict } from "../../proto/gen/clawd/v1/event_pb.ts";
+import type { EventBody } from "../domain/event.ts";
+import type { HookAnswer, HookPoint, HookReceipt } from "../domain/hook.ts";
+
+const VERDICTS: Readonly<Record<HookAnswer["do"], HookVerdict>> = {
+  pass: HookVerdict.PASS,
+  modify: HookVerdict.MODIFY,
+  block: HookVerdict.BLOCK,
+  answer: HookVerdict.ANSWER,
+  skip: HookVerdict.SKIP,
+  ask: HookVerdict.ASK,
+};
+
+/** One `hookRan` a hook that was considered. */
+export function receiptBodies(
+  turnId: string,
+  callId: string,
+  point: HookPoint,
+  receipts: readonly HookReceipt[],
+): readonly EventBody[] {
+  return receipts.map(({ hook, verdict, because, ms, ran }) => ({
+    case: "hookRan",
+    value: { turnId, callId, point, hook, verdict: VERDICTS[verdict], because, ms, ran },
+  }));
+}

@@ -1,0 +1,311 @@
+import type { Command } from "../domain/command.ts";
+import { decide } from "../domain/decide.ts";
+import type { Event, EventBody } from "../domain/event.ts";
+import { type Failure, fail, ok, type Result } from "../domain/failure.ts";
+import type { Journal } from "../domain/journal.ts";
+import { emptySession, type Session } from "../domain/session.ts";
+import { settle } from "../domain/settle.ts";
+import { type Delta, deliverNews, type Listener, type Mailbox, mailbox, type News } from "./news.ts";
+import { foldSession, forkBodies, type Summary, summarize } from "./read-session.ts";
+import { receiptBodies } from "./receipts.ts";
+import { type SingleWriter, singleWriter } from "./single-writer.ts";
+import type { TurnServices } from "./turn-context.ts";
+import { runTurn } from "./turn-loop.ts";
+
+/** Sessions kept folded in memory though nothing happens in them. */
+const AWAKE_LIMIT = 64;
+/** How long an orderly end waits for turns to close, milliseconds. */
+const CLOSE_LIMIT_MS = 8_000;
+
+export type SayOptions = {
+  readonly text: string;
+  readonly model: string;
+  readonly allow: readonly string[];
+  readonly yolo: boolean;
+};
+
+export type Said = { readonly turnId: string; readonly seq: number; readonly steered: boolean };
+
+/** Every conversation of the house. Commands in, news out. */
+export type SessionRegistry = {
+  open(workspace: string, model: string): Promise<Result<string>>;
+  say(id: string, options: SayOptions): Promise<Result<Said>>;
+  answer(id: string, approvalId: string, allowed: boolean, scope: "once" | "session"): Promise<Result<void>>;
+  /** Resolves with the turn that is being stopped. */
+  interrupt(id: string): Promise<Result<string>>;
+  /** News until the signal aborts; ends by itself without `follow`, and after a fault. */
+  subscribe(
+    id: string,
+    listener: Listener,
+    signal: AbortSignal,
+  ): Promise<Result<AsyncGenerator<News, void, undefined>>>;
+  list(limit: number): Promise<readonly Summary[]>;
+  fork(id: string, atSeq: number): Promise<Result<string>>;
+  remove(id: string): Promise<Result<void>>;
+  /** Takes up the turns that a stop of the daemon left open. */
+  resumeOpenTurns(): Promise<void>;
+  busy(): number;
+  /** Interrupts what runs and waits, within a limit, until it has ended. Nothing is started any more. */
+  close(): Promise<void>;
+};
+
+/** A session that is folded in memory. */
+type Awake = {
+  readonly writer: SingleWriter;
+  readonly listeners: Map<Mailbox, Listener>;
+};
+
+/** A turn that is being worked on. */
+type Running = { readonly stop: AbortController; readonly ended: Promise<void> };
+
+export function sessionRegistry(journal: Journal, services: TurnServices): SessionRegistry {
+  const awake = new Map<string, Promise<Result<Awake>>>();
+  const running = new Map<string, Running>();
+  const closing = new AbortController();
+
+  /** Folds a session's journal, settles what a stop left open, and goes on with its turn. */
+  function wake(id: string): Promise<Result<Awake>> {
+    const known = awake.get(id);
+    if (known !== undefined) return known;
+    const waking = wakeFromJournal(id).then((woken) => {
+      if (!woken.ok) awake.delete(id);
+      return woken;
+    });
+    awake.set(id, waking);
+    void forgetIdle();
+    return waking;
+  }
+
+  async function wakeFromJournal(id: string): Promise<Result<Awake>> {
+    const folded = await foldSession(journal, id);
+    if (!folded.ok) return folded;
+    const session = manage(folded.value);
+    const left = await settleLeft(session);
+    return left.ok ? ok(session) : left;
+  }
+
+  function manage(folded: Session): Awake {
+    const listeners = new Map<Mailbox, Listener>();
+    const onFailure = (failure: Failure) => {
+      // What is in memory may be ahead of the disk: forget it. The next request folds what the journal really holds.
+      awake.delete(folded.id);
+      for (const box of listeners.keys()) void box.put({ kind: "fault", failure }).then(() => box.close());
+    };
+    return { writer: singleWriter(journal, folded, onFailure), listeners };
+  }
+
+  async function settleLeft(session: Awake): Promise<Result<void>> {
+    const tools = services.tools();
+    const mayRerun = (name: string) => tools.find((tool) => tool.name === name)?.rerun === "safe";
+    const written = await session.writer.write((state) => ok(settle(state, mayRerun)));
+    if (!written.ok) return written;
+    startTurn(session);
+    return ok(undefined);
+  }
+
+  /** Starts working on the turn that the journal says is open, if any. */
+  function startTurn(session: Awake): void {
+    const { turn, id } = session.writer.state();
+    if (turn === undefined || running.has(id) || closing.signal.aborted) return;
+    const stop = new AbortController();
+    const tell = (delta: Delta) => {
+      for (const box of session.listeners.keys()) box.offer(delta);
+    };
+    const answerers = () => [...session.listeners.values()].filter((listener) => listener.canAnswer).length;
+    const signal = AbortSignal.any([stop.signal, closing.signal]);
+    const context = { ...services, turnId: turn.id, writer: session.writer, tell, answerers, signal };
+    const ended = runTurn(context).finally(() => {
+      running.delete(id);
+      // A message may have started the next turn before this one left.
+      if (session.writer.failure() === undefined) startTurn(session);
+    });
+    running.set(id, { stop, ended });
+  }
+
+  async function command(id: string, wanted: Command, before: readonly EventBody[] = []): Promise<Result<Commanded>> {
+    const session = await wake(id);
+    if (!session.ok) return session;
+    const written = await session.value.writer.write((state) => {
+      const decided = decide(state, wanted);
+      return decided.ok ? ok([...before, ...decided.value]) : decided;
+    });
+    if (!written.ok) return written;
+    return ok({ session: session.value, events: written.value });
+  }
+
+  /** Keeps the number of folded sessions bounded; one with a turn or a listener stays. */
+  async function forgetIdle(): Promise<void> {
+    for (const [id, waking] of awake) {
+      if (awake.size <= AWAKE_LIMIT) return;
+      const session = await waking;
+      if (running.has(id) || (session.ok && session.value.listeners.size > 0)) continue;
+      awake.delete(id);
+    }
+  }
+
+  async function open(workspace: string, model: string): Promise<Result<string>> {
+    if (model !== "") {
+      const resolved = services.providers.resolve(model);
+      if (!resolved.ok) return resolved;
+    }
+    const sessionId = services.newId("session");
+    const decided = decide(emptySession(sessionId), { kind: "open", sessionId, workspace, model });
+    if (!decided.ok) return decided;
+    return begin(sessionId, decided.value);
+  }
+
+  async function begin(sessionId: string, bodies: readonly EventBody[]): Promise<Result<string>> {
+    const created = await journal.create(sessionId);
+    if (!created.ok) return created;
+    const appended = await journal.append(sessionId, 0, bodies);
+    return appended.ok ? ok(sessionId) : appended;
+  }
+
+  async function say(id: string, options: SayOptions): Promise<Result<Said>> {
+    const session = await wake(id);
+    if (!session.ok) return session;
+    const state = session.value.writer.state();
+    const wantedModel = options.model === "" ? state.model : options.model;
+    const resolved = services.providers.resolve(wantedModel);
+    if (!resolved.ok) return resolved;
+    const { provider, model } = resolved.value;
+    const heard = await hearHooks(session.value, options.text);
+    if (!heard.ok) return heard;
+    const wanted: Command = {
+      kind: "say",
+      messageId: services.newId("message"),
+      turnId: services.newId("turn"),
+      text: heard.value.text,
+      model: `${provider.name}/${model}`,
+      allow: options.allow,
+      yolo: options.yolo,
+      attended: [...session.value.listeners.values()].some((listener) => listener.attended),
+    };
+    const said = await command(id, wanted, heard.value.receipts);
+    if (!said.ok) return said;
+    startTurn(said.value.session);
+    const spoke = said.value.events.find((event) => event.body.case === "userSpoke");
+    const started = said.value.events.find((event) => event.body.case === "turnStarted");
+    const turnId = said.value.session.writer.state().turn?.id ?? wanted.turnId;
+    return ok({
+      turnId: started === undefined ? turnId : wanted.turnId,
+      seq: spoke?.seq ?? 0,
+      steered: started === undefined,
+    });
+  }
+
+  /** Lets the hooks of message.received see the words first. A block is on record, and the message is not said. */
+  async function hearHooks(
+    session: Awake,
+    text: string,
+  ): Promise<Result<{ readonly text: string; readonly receipts: readonly EventBody[] }>> {
+    const { id, workspace, turn } = session.writer.state();
+    const turnId = turn?.id ?? "";
+    const event = { at: "message.received", sessionId: id, turnId, callId: "", workspace, value: { text } } as const;
+    const { answer, receipts } = await services.hooks.run(event, closing.signal);
+    const bodies = receiptBodies(turnId, "", "message.received", receipts);
+    if (answer.do === "block" || answer.do === "ask") {
+      const written = await session.writer.write(() => ok(bodies));
+      if (!written.ok) return written;
+      const by = receipts.find((receipt) => receipt.verdict === answer.do)?.hook ?? "a hook";
+      return fail("denied", `hook "${by}" did not let the message through: ${answer.because}`);
+    }
+    const changed = answer.do === "modify" ? answer.value.text : text;
+    if (typeof changed !== "string") {
+      return fail("invalid", 'a hook changed the message to something without "text"', {
+        hint: "return { modify: { text } }",
+      });
+    }
+    return ok({ text: changed, receipts: bodies });
+  }
+
+  async function interrupt(id: string): Promise<Result<string>> {
+    const done = await command(id, { kind: "interrupt" });
+    if (!done.ok) return done;
+    running.get(id)?.stop.abort();
+    return ok(done.value.session.writer.state().turn?.id ?? "");
+  }
+
+  async function subscribe(
+    id: string,
+    listener: Listener,
+    signal: AbortSignal,
+  ): Promise<Result<AsyncGenerator<News, void, undefined>>> {
+    const session = await wake(id);
+    if (!session.ok) return session;
+    const box = mailbox();
+    const seq = session.value.writer.state().seq;
+    const ended = AbortSignal.any([signal, closing.signal]);
+    session.value.listeners.set(box, listener);
+    ended.addEventListener("abort", () => box.close(), { once: true });
+    void deliverNews(journal, id, listener, seq, box, ended);
+    const leave = () => {
+      session.value.listeners.delete(box);
+      box.close();
+    };
+    return ok(box.listen(leave));
+  }
+
+  async function list(limit: number): Promise<readonly Summary[]> {
+    const rows: Summary[] = [];
+    for await (const head of journal.heads()) {
+      if (rows.length >= limit) break;
+      const row = await summarize(journal, head, running.has(head.sessionId));
+      if (row !== undefined) rows.push(row);
+    }
+    return rows;
+  }
+
+  async function fork(id: string, atSeq: number): Promise<Result<string>> {
+    const sessionId = services.newId("session");
+    const bodies = await forkBodies(journal, id, sessionId, atSeq);
+    return bodies.ok ? begin(sessionId, bodies.value) : bodies;
+  }
+
+  async function remove(id: string): Promise<Result<void>> {
+    if (running.has(id)) {
+      return fail("conflict", `session ${id} has a running turn`, { hint: "stop it first" });
+    }
+    awake.delete(id);
+    return journal.remove(id);
+  }
+
+  async function resumeOpenTurns(): Promise<void> {
+    for await (const head of journal.heads()) {
+      if (closing.signal.aborted) return;
+      if (head.lastBody !== undefined && !CLOSED.has(head.lastBody)) await wake(head.sessionId);
+    }
+  }
+
+  return {
+    open,
+    say,
+    interrupt,
+    subscribe,
+    list,
+    fork,
+    remove,
+    resumeOpenTurns,
+    async answer(id, approvalId, allowed, scope) {
+      const done = await command(id, { kind: "answer", approvalId, allowed, scope });
+      return done.ok ? ok(undefined) : done;
+    },
+    busy: () => running.size,
+    async close() {
+      closing.abort();
+      const ended = Promise.all([...running.values()].map((turn) => turn.ended));
+      await Promise.race([ended, new Promise((resolve) => setTimeout(resolve, CLOSE_LIMIT_MS).unref())]);
+    },
+  };
+}
+
+/** A journal that ends with one of these has no open turn. */
+const CLOSED: ReadonlySet<NonNullable<EventBody["case"]>> = new Set([
+  "sessionOpened",
+  "turnEnded",
+  "hookRan",
+  "memoryRemembered",
+  "memoryForgotten",
+]);
+
+type Commanded = { readonly session: Awake; readonly events: readonly Event[] };

@@ -1,0 +1,126 @@
+import { create } from "@bufbuild/protobuf";
+import { EventSchema } from "../../proto/gen/clawd/v1/event_pb.ts";
+import type { Event, EventBody } from "../domain/event.ts";
+import { evolve } from "../domain/evolve.ts";
+import { type Failure, ok, type Result } from "../domain/failure.ts";
+import type { Journal } from "../domain/journal.ts";
+import type { Session } from "../domain/session.ts";
+
+/** Events that may wait for company are written after this long at the latest, milliseconds. */
+const HOLD_LIMIT_MS = 250;
+
+/** Answers with the events to append, given the session as it will be when they are appended. */
+export type Produce = (session: Session) => Result<readonly EventBody[]>;
+
+/**
+ * The only hand that writes a session's journal. Whatever is asked while a write is under way goes out together with
+ * the next one, in the order of asking: one write and one sync for all of it.
+ */
+export type SingleWriter = {
+  /** The session as far as it is durable. */
+  state(): Session;
+  /** Resolves when the events are durable and folded into `state`. */
+  write(produce: Produce): Promise<Result<readonly Event[]>>;
+  /** Like `write`, but the events may wait up to 250 ms for the next `write`. */
+  hold(bodies: readonly EventBody[]): void;
+  /** Resolves with the first state, from the present one on, that the test accepts; rejects when the signal aborts. */
+  until(test: (session: Session) => boolean, signal: AbortSignal): Promise<Session>;
+  /** Why nothing can be written any more; undefined while all is well. */
+  failure(): Failure | undefined;
+};
+
+type Entry = { readonly produce: Produce; readonly settle: (result: Result<readonly Event[]>) => void };
+type Planned = { readonly entry: Entry; readonly bodies: readonly EventBody[] };
+
+/** Takes over a folded session. `onFailure` is told once, when the journal refuses and the state in memory is void. */
+export function singleWriter(journal: Journal, opened: Session, onFailure: (failure: Failure) => void): SingleWriter {
+  let session = opened;
+  let broken: Failure | undefined;
+  let queue: Entry[] = [];
+  let writing = false;
+  let holdTimer: NodeJS.Timeout | undefined;
+  const watchers = new Set<(session: Session) => void>();
+
+  async function drain(): Promise<void> {
+    if (writing) return;
+    writing = true;
+    clearTimeout(holdTimer);
+    holdTimer = undefined;
+    while (queue.length > 0) {
+      const entries = queue;
+      queue = [];
+      await commit(plan(session, entries));
+    }
+    writing = false;
+  }
+
+  async function commit(planned: readonly Planned[]): Promise<void> {
+    const bodies = planned.flatMap((one) => one.bodies);
+    const appended: Result<readonly Event[]> = broken
+      ? { ok: false, failure: broken }
+      : bodies.length === 0
+        ? ok([])
+        : await journal.append(session.id, session.seq, bodies);
+    if (!appended.ok) {
+      for (const { entry } of planned) entry.settle(appended);
+      if (broken === undefined) onFailure(appended.failure);
+      broken = appended.failure;
+      return;
+    }
+    for (const event of appended.value) session = evolve(session, event);
+    let from = 0;
+    for (const { entry, bodies: own } of planned) {
+      entry.settle(ok(appended.value.slice(from, from + own.length)));
+      from += own.length;
+    }
+    for (const watch of watchers) watch(session);
+  }
+
+  return {
+    state: () => session,
+    failure: () => broken,
+    write: (produce) =>
+      new Promise((settle) => {
+        queue.push({ produce, settle });
+        void drain();
+      }),
+    hold(bodies) {
+      queue.push({ produce: () => ok(bodies), settle: () => {} });
+      if (!writing) holdTimer ??= setTimeout(() => void drain(), HOLD_LIMIT_MS);
+    },
+    until: (test, signal) =>
+      new Promise((resolve, reject) => {
+        if (test(session)) return resolve(session);
+        const stop = () => {
+          watchers.delete(watch);
+          reject(signal.reason);
+        };
+        const watch = (state: Session) => {
+          if (!test(state)) return;
+          watchers.delete(watch);
+          signal.removeEventListener("abort", stop);
+          resolve(state);
+        };
+        if (signal.aborted) return reject(signal.reason);
+        watchers.add(watch);
+        signal.addEventListener("abort", stop, { once: true });
+      }),
+  };
+}
+
+/** Asks each entry for its events, each seeing what the ones before it are about to write; refused ones settle here. */
+function plan(session: Session, entries: readonly Entry[]): readonly Planned[] {
+  const planned: Planned[] = [];
+  let ahead = session;
+  for (const entry of entries) {
+    const produced = entry.produce(ahead);
+    if (!produced.ok) {
+      entry.settle(produced);
+      continue;
+    }
+    planned.push({ entry, bodies: produced.value });
+    // Only the body matters to the rules; number and time come from the journal.
+    for (const body of produced.value) ahead = evolve(ahead, create(EventSchema, { seq: ahead.seq + 1, body }));
+  }
+  return planned;
+}
