@@ -1,0 +1,168 @@
+import type { JsonValue } from "@bufbuild/protobuf";
+import { fromJson, toJson } from "@bufbuild/protobuf";
+import { ListValueSchema, type Value, ValueSchema } from "@bufbuild/protobuf/wkt";
+import type { ConnectRouter } from "@connectrpc/connect";
+import {
+  DaemonService,
+  HookAdminService,
+  JournalService,
+  MemoryService,
+  PluginAdminService,
+  ScriptService,
+} from "../../proto/gen/clawd/v1/admin_pb.ts";
+import type { DaemonAdmin, HookAdmin, JournalQuery, PluginAdmin, ScriptNews, ScriptRunner } from "../domain/admin.ts";
+import { failureToProto, unreachable } from "../domain/failure.ts";
+import type { HookAnswer } from "../domain/hook.ts";
+import type { Journal } from "../domain/journal.ts";
+import type { Memory } from "../domain/memory.ts";
+import type { SessionRegistry } from "../session/session-registry.ts";
+import { unwrap } from "./connect-failure.ts";
+
+const SEARCH_LIMIT = 10;
+
+/** What the admin doors open to; the daemon hands it over whole. */
+export type Admin = {
+  readonly daemon: DaemonAdmin;
+  readonly plugins: PluginAdmin;
+  readonly hooks: HookAdmin;
+  readonly scripts: ScriptRunner;
+  readonly memory: Memory;
+  readonly query: JournalQuery;
+};
+
+/** Puts every service but the sessions' on the router. */
+export function routeAdmin(router: ConnectRouter, admin: Admin, sessions: SessionRegistry, journal: Journal): void {
+  routeDaemon(router, admin, sessions);
+  routePlugins(router, admin.plugins);
+  routeHooks(router, admin.hooks);
+  routeMemory(router, admin.memory);
+  routeJournals(router, admin.query, journal);
+  router.service(ScriptService, {
+    async *runScript({ file, args, allow, deny, folder }, { signal }) {
+      for await (const news of admin.scripts.run({ file, args, allow, deny, folder }, signal)) yield scriptNews(news);
+    },
+  });
+}
+
+function routeDaemon(router: ConnectRouter, { daemon, plugins, hooks }: Admin, sessions: SessionRegistry): void {
+  router.service(DaemonService, {
+    async status() {
+      const { problems, ...status } = await daemon.status();
+      return {
+        ...status,
+        plugins: [...plugins.list()],
+        hooks: [...(await hooks.list())],
+        busySessions: sessions.busy(),
+        problems: problems.map(failureToProto),
+      };
+    },
+    async doctor() {
+      return { checks: [...(await daemon.doctor())] };
+    },
+    async shutdown() {
+      daemon.shutdown();
+      return {};
+    },
+  });
+}
+
+function routePlugins(router: ConnectRouter, plugins: PluginAdmin): void {
+  router.service(PluginAdminService, {
+    listPlugins: async () => ({ plugins: [...plugins.list()] }),
+    async installPlugin({ folder, grant, trust }) {
+      return unwrap(await (grant ? plugins.install(folder, trust) : plugins.look(folder)));
+    },
+    async removePlugin({ name }) {
+      unwrap(await plugins.remove(name));
+      return {};
+    },
+    async grantPlugin({ name, trust }) {
+      unwrap(await plugins.trust(name, trust));
+      return {};
+    },
+    async enablePlugin({ name, enabled }) {
+      unwrap(await plugins.enable(name, enabled));
+      return {};
+    },
+    async reloadPlugin({ name }) {
+      unwrap(await plugins.reload(name));
+      return {};
+    },
+    readPluginLog: async ({ name }) => ({ lines: [...unwrap(plugins.log(name))] }),
+  });
+}
+
+function routeHooks(router: ConnectRouter, hooks: HookAdmin): void {
+  router.service(HookAdminService, {
+    listHooks: async () => ({ hooks: [...(await hooks.list())] }),
+    addHook: async ({ file }) => ({ hook: unwrap(await hooks.add(file)) }),
+    async removeHook({ name }) {
+      unwrap(await hooks.remove(name));
+      return {};
+    },
+    async testHook({ name, point, value }) {
+      const event = value === undefined ? {} : toJson(ValueSchema, value);
+      const { answer, because, ms, log } = unwrap(await hooks.test(name, point, event));
+      const given = answerValue(answer);
+      return { verdict: answer.do, because, ms, log: [...log], ...(given === undefined ? {} : { value: given }) };
+    },
+  });
+}
+
+function answerValue(answer: HookAnswer): Value | undefined {
+  if (answer.do === "modify") return fromJson(ValueSchema, answer.value);
+  return answer.do === "answer" ? fromJson(ValueSchema, answer.result) : undefined;
+}
+
+function routeMemory(router: ConnectRouter, memory: Memory): void {
+  router.service(MemoryService, {
+    async *index({ folder }, { signal }) {
+      for await (const progress of memory.index(folder, signal)) yield unwrap(progress);
+    },
+    async search({ query, limit }, { signal }) {
+      const hits = unwrap(await memory.search(query, limit === 0 ? SEARCH_LIMIT : limit, signal));
+      return { hits: hits.map(({ id, ...hit }) => ({ memoryId: id, ...hit })) };
+    },
+    remember: async ({ text }) => ({ memoryId: unwrap(await memory.remember(text, "owner", "")) }),
+    async forget({ memoryId }) {
+      unwrap(await memory.forget(memoryId));
+      return {};
+    },
+    async stats() {
+      const { folders, ...stats } = unwrap(await memory.stats());
+      return { ...stats, folders: [...folders] };
+    },
+  });
+}
+
+function routeJournals(router: ConnectRouter, query: JournalQuery, journal: Journal): void {
+  router.service(JournalService, {
+    async query({ sql }, { signal }) {
+      const { columns, rows, truncated } = unwrap(await query.query(sql, signal));
+      return { columns: [...columns], rows: rows.map((row) => fromJson(ListValueSchema, row as JsonValue)), truncated };
+    },
+    async verify({ sessionId }) {
+      const ids: string[] = [];
+      if (sessionId !== "") ids.push(sessionId);
+      else for await (const head of journal.heads()) ids.push(head.sessionId);
+      return { journals: await Promise.all(ids.map((id) => verifyJournal(journal, id))) };
+    },
+  });
+}
+
+async function verifyJournal(journal: Journal, sessionId: string) {
+  const verified = await journal.verify(sessionId);
+  return verified.ok ? { sessionId, ...verified.value } : { sessionId, failure: failureToProto(verified.failure) };
+}
+
+function scriptNews(news: ScriptNews) {
+  switch (news.kind) {
+    case "stdout":
+    case "stderr":
+      return { news: { case: news.kind, value: news.text } };
+    case "exit":
+      return { news: { case: "exitCode" as const, value: news.code } };
+    default:
+      return unreachable(news);
+  }
+}

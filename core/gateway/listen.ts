@@ -1,0 +1,113 @@
+import { createHash, timingSafeEqual } from "node:crypto";
+import { chmod, rm } from "node:fs/promises";
+import { createServer as createHttp1 } from "node:http";
+import { createServer as createHttp2 } from "node:http2";
+import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
+import type { ConnectRouter } from "@connectrpc/connect";
+import { connectNodeAdapter } from "@connectrpc/connect-node";
+import { fail, ok, type Result } from "../domain/failure.ts";
+
+/** Largest message that is read or written, bytes. */
+const MESSAGE_LIMIT_BYTES = 8 * 1024 * 1024;
+/** What a client must send before it is known whether it speaks HTTP/1.1 or HTTP/2. */
+const HTTP2_PREFACE = "PRI";
+
+type Handler = ReturnType<typeof connectNodeAdapter>;
+
+/** An open door. `address` is the socket's path or "http://127.0.0.1:PORT". */
+export type Door = { readonly address: string; close(): Promise<void> };
+
+/** Connect, gRPC and gRPC-Web for all routes, over HTTP/1.1 and HTTP/2 alike. */
+export function requestHandler(routes: (router: ConnectRouter) => void): Handler {
+  return connectNodeAdapter({
+    routes,
+    readMaxBytes: MESSAGE_LIMIT_BYTES,
+    writeMaxBytes: MESSAGE_LIMIT_BYTES,
+    // Both ends are on this machine: compressing costs more than it saves.
+    acceptCompression: [],
+  });
+}
+
+/** Opens the door on a unix socket that only its owner may enter. A dead daemon's socket is replaced. */
+export async function listenOnSocket(path: string, handler: Handler): Promise<Result<Door>> {
+  await rm(path, { force: true });
+  const opened = await listen(door(handler), { path });
+  if (!opened.ok) return opened;
+  await chmod(path, 0o600);
+  return ok({ address: path, close: opened.value.close });
+}
+
+/** Opens the door on a loopback port. Every request must carry `authorization: Bearer TOKEN`. */
+export async function listenOnPort(port: number, token: string, handler: Handler): Promise<Result<Door>> {
+  const guarded: Handler = (request, response) => {
+    if (sameSecret(request.headers.authorization ?? "", `Bearer ${token}`)) return handler(request, response);
+    response.writeHead(401, { "content-type": "text/plain", "www-authenticate": "Bearer" });
+    response.end("this door needs the daemon's token: authorization: Bearer TOKEN\n");
+  };
+  const opened = await listen(door(guarded), { host: "127.0.0.1", port });
+  if (!opened.ok) return opened;
+  const { port: bound } = opened.value.server.address() as AddressInfo;
+  return ok({ address: `http://127.0.0.1:${bound}`, close: opened.value.close });
+}
+
+function sameSecret(given: string, wanted: string): boolean {
+  const digest = (text: string) => createHash("sha256").update(text).digest();
+  return timingSafeEqual(digest(given), digest(wanted));
+}
+
+/** One listener for both HTTP versions: the first bytes of a connection say which. */
+function door(handler: Handler): Server {
+  const http1 = createHttp1(handler);
+  const http2 = createHttp2(handler);
+  return createServer((socket) => {
+    socket.on("error", () => socket.destroy());
+    sniff(socket, (isHttp2) => (isHttp2 ? http2 : http1).emit("connection", socket));
+  });
+}
+
+function sniff(socket: Socket, decide: (isHttp2: boolean) => void): void {
+  let start = Buffer.alloc(0);
+  const look = () => {
+    const bytes: Buffer | null = socket.read();
+    if (bytes === null) return;
+    start = Buffer.concat([start, bytes]);
+    if (start.length < HTTP2_PREFACE.length && HTTP2_PREFACE.startsWith(start.toString("latin1"))) return;
+    socket.off("readable", look);
+    socket.unshift(start);
+    decide(start.toString("latin1", 0, HTTP2_PREFACE.length) === HTTP2_PREFACE);
+  };
+  socket.on("readable", look);
+}
+
+async function listen(
+  server: Server,
+  where: { path: string } | { host: string; port: number },
+): Promise<Result<{ server: Server; close(): Promise<void> }>> {
+  const sockets = new Set<Socket>();
+  server.on("connection", (socket) => {
+    sockets.add(socket);
+    socket.on("close", () => sockets.delete(socket));
+  });
+  const failure = await new Promise<NodeJS.ErrnoException | undefined>((resolve) => {
+    server.once("error", resolve);
+    server.listen(where, () => {
+      server.off("error", resolve);
+      resolve(undefined);
+    });
+  });
+  if (failure !== undefined) {
+    const place = "path" in where ? where.path : `port ${where.port}`;
+    const hint =
+      "path" in where ? "set CLAWD_HOME to a folder you may write" : "choose another [gateway] port in config.toml";
+    return fail("unavailable", `cannot listen on ${place}: ${failure.code ?? failure.message}`, {
+      hint,
+      cause: failure,
+    });
+  }
+  const close = () =>
+    new Promise<void>((resolve) => {
+      server.close(() => resolve());
+      for (const socket of sockets) socket.destroySoon();
+    });
+  return ok({ server, close });
+}

@@ -1,0 +1,81 @@
+import { stat } from "node:fs/promises";
+import { isAbsolute } from "node:path";
+import type { ServiceImpl } from "@connectrpc/connect";
+import { ApprovalScope } from "../../proto/gen/clawd/v1/event_pb.ts";
+import type { SessionService } from "../../proto/gen/clawd/v1/session_pb.ts";
+import type { DaemonAdmin } from "../domain/admin.ts";
+import { fail, failureToProto, ok, type Result, unreachable } from "../domain/failure.ts";
+import type { News } from "../session/news.ts";
+import type { SessionRegistry } from "../session/session-registry.ts";
+import { unwrap } from "./connect-failure.ts";
+
+const LIST_LIMIT = 100;
+
+/** Requests in, commands out; events back. Holds no rule of the house. */
+export function sessionService(sessions: SessionRegistry, daemon: DaemonAdmin): ServiceImpl<typeof SessionService> {
+  return {
+    async openSession({ workspace, model }) {
+      unwrap(await checkWorkspace(workspace));
+      return { sessionId: unwrap(await sessions.open(workspace, model)) };
+    },
+    async listSessions({ limit }) {
+      const rows = await sessions.list(limit === 0 ? LIST_LIMIT : limit);
+      return {
+        sessions: rows.map(({ failure, ...row }) =>
+          failure === undefined ? row : { ...row, failure: failureToProto(failure) },
+        ),
+      };
+    },
+    async *subscribe({ sessionId, after, follow, canAnswer, attended }, { signal }) {
+      const listener = { after, follow, canAnswer, attended };
+      for await (const news of unwrap(await sessions.subscribe(sessionId, listener, signal))) yield wireNews(news);
+    },
+    async say({ sessionId, text, allow, yolo, model, variables }) {
+      const said = unwrap(await sessions.say(sessionId, { text, allow, yolo, model }));
+      const digests = new Map(variables.map(({ name, sha256 }) => [name, sha256]));
+      return { ...said, staleVariables: [...daemon.staleVariables(digests)] };
+    },
+    async answer({ sessionId, approvalId, allowed, scope }) {
+      const reach = scope === ApprovalScope.SESSION ? "session" : "once";
+      unwrap(await sessions.answer(sessionId, approvalId, allowed, reach));
+      return {};
+    },
+    async interrupt({ sessionId }) {
+      return { turnId: unwrap(await sessions.interrupt(sessionId)) };
+    },
+    async forkSession({ sessionId, atSeq }) {
+      return { sessionId: unwrap(await sessions.fork(sessionId, atSeq)) };
+    },
+    async deleteSession({ sessionId }) {
+      unwrap(await sessions.remove(sessionId));
+      return {};
+    },
+  };
+}
+
+async function checkWorkspace(workspace: string): Promise<Result<void>> {
+  if (!isAbsolute(workspace)) {
+    return fail("invalid", `the workspace "${workspace}" is not an absolute path`, {
+      hint: "name the folder from / on",
+    });
+  }
+  const found = await stat(workspace).catch(() => undefined);
+  if (found?.isDirectory() === true) return ok(undefined);
+  const message = `the workspace ${workspace} ${found === undefined ? "does not exist" : "is not a folder"}`;
+  return fail("not_found", message, { hint: "create it, or choose another with --workspace" });
+}
+
+function wireNews(news: News) {
+  switch (news.kind) {
+    case "event":
+      return { news: { case: "event" as const, value: news.event } };
+    case "delta":
+      return { news: { case: "delta" as const, value: news.delta } };
+    case "caughtUp":
+      return { news: { case: "caughtUp" as const, value: { seq: news.seq } } };
+    case "fault":
+      return { news: { case: "fault" as const, value: failureToProto(news.failure) } };
+    default:
+      return unreachable(news);
+  }
+}
