@@ -1,0 +1,88 @@
+// Everything that can be told without running the whole house, one line a step. The first failure stops and names the
+// one command that repeats it.
+import { spawnSync } from "node:child_process";
+import { readdirSync, readFileSync } from "node:fs";
+import { DIGESTS, digestOf } from "./bundle.ts";
+
+type Step = { readonly name: string; readonly command: readonly [string, ...string[]] };
+
+const STYLE = "--config-path=.ci/style.json";
+const STEPS: readonly Step[] = [
+  { name: "format and lint", command: ["biome", "ci", STYLE, "--error-on-warnings", "."] },
+  {
+    name: "floating promises",
+    command: [
+      "oxlint",
+      "--type-aware",
+      "-A",
+      "all",
+      "-D",
+      "typescript/no-floating-promises",
+      "-D",
+      "typescript/no-misused-promises",
+      "--ignore-pattern",
+      "proto/gen/**",
+      "--ignore-pattern",
+      "dist/**",
+      ".",
+    ],
+  },
+  { name: "types", command: ["tsc", "--noEmit", "-p", "."] },
+  { name: "proto lint", command: ["buf", "lint"] },
+  { name: "proto format", command: ["buf", "format", "--diff", "--exit-code"] },
+  { name: "proto generated", command: ["buf", "generate", "--template", "proto/buf.gen.yaml"] },
+  { name: "generated code has no diff", command: ["git", "diff", "--exit-code", "--stat", "--", "proto/gen"] },
+  {
+    name: "unit tests and tidy",
+    command: [
+      "vitest",
+      "run",
+      "--config",
+      ".ci/vitest.config.ts",
+      "--root",
+      ".",
+      "--reporter=dot",
+      "core",
+      "sandbox",
+      "plugin-host",
+      "plugins-examples",
+      "cli",
+      "tests/tidy",
+    ],
+  },
+];
+
+function run({ name, command: [program, ...args] }: Step): boolean {
+  const startedMs = performance.now();
+  const { status, stdout, stderr } = spawnSync(program, args, { encoding: "utf8" });
+  const seconds = ((performance.now() - startedMs) / 1000).toFixed(1).padStart(5);
+  console.log(`${status === 0 ? "ok  " : "FAIL"} ${seconds} s  ${name}`);
+  if (status === 0) return true;
+  console.log(`${stdout ?? ""}${stderr ?? ""}\nrepeat it with: npm exec -- ${[program, ...args].join(" ")}`);
+  return false;
+}
+
+/** A bundle older than its sources would test and run yesterday's program. */
+async function checkBundle(): Promise<boolean> {
+  const digests: Record<string, string> = JSON.parse(readFileSync(DIGESTS, "utf8"));
+  const stale: string[] = [];
+  for (const [file, digest] of Object.entries(digests)) {
+    if ((await digestOf(file).catch(() => "")) !== digest) stale.push(file);
+  }
+  console.log(`${stale.length === 0 ? "ok  " : "FAIL"}          bundle is fresh`);
+  if (stale.length > 0) console.log(`changed since: ${stale.join(", ")}\nrepeat it with: npm run bundle`);
+  return stale.length === 0;
+}
+
+/** Every released form of the protos is a promise: journals and plugins of its time must still be understood. */
+const BREAKING: readonly Step[] = readdirSync("proto/releases").map((image) => ({
+  name: `proto breaking since ${image.replace(".binpb", "")}`,
+  command: ["buf", "breaking", "--against", `proto/releases/${image}`],
+}));
+
+let sound = await checkBundle();
+for (const step of [...STEPS, ...BREAKING]) {
+  if (!sound) break;
+  sound = run(step);
+}
+process.exit(sound ? 0 : 1);
