@@ -1,0 +1,119 @@
+import { create } from "@bufbuild/protobuf";
+import { expect, test } from "vitest";
+import {
+  ApprovalScope,
+  EventSchema,
+  StopReason,
+  ToolCallStatus,
+  TurnOutcome,
+} from "../../proto/gen/clawd/v1/event_pb.ts";
+import type { EventBody } from "./event.ts";
+import { evolve } from "./evolve.ts";
+import { emptySession, type Session } from "./session.ts";
+
+const turnId = "t1";
+const opened: EventBody = { case: "sessionOpened", value: { sessionId: "s", workspace: "/w" } };
+const started: EventBody = { case: "turnStarted", value: { turnId, model: "m/x" } };
+const spoke = (text: string): EventBody => ({ case: "userSpoke", value: { messageId: "m", text } });
+const said = (text: string): EventBody => ({
+  case: "blockEnded",
+  value: { turnId, step: 1, content: { kind: { case: "text", value: { text } } } },
+});
+const called = (callId: string): EventBody => ({
+  case: "blockEnded",
+  value: {
+    turnId,
+    step: 1,
+    content: { kind: { case: "toolCall", value: { callId, tool: "read", args: { path: callId } } } },
+  },
+});
+const replied: EventBody = {
+  case: "replyEnded",
+  value: { turnId, step: 1, stop: StopReason.CALLS, usage: { inputTokens: 2, outputTokens: 3 } },
+};
+const ended = (callId: string, status = ToolCallStatus.DONE): EventBody => ({
+  case: "toolCallEnded",
+  value: { turnId, callId, tool: "read", status, output: `out ${callId}` },
+});
+const turnEnded: EventBody = { case: "turnEnded", value: { turnId, outcome: TurnOutcome.DONE } };
+
+function fold(...bodies: readonly EventBody[]): Session {
+  let session = emptySession("s");
+  for (const [index, body] of bodies.entries())
+    session = evolve(session, create(EventSchema, { seq: index + 1, body }));
+  return session;
+}
+
+const user = (text: string) => ({ role: "user", content: [{ kind: "text", text }] });
+const assistant = (text: string) => ({ role: "assistant", content: [{ kind: "text", text }] });
+const result = (callId: string, isError = false) => ({ kind: "toolResult", callId, text: `out ${callId}`, isError });
+
+test("a plain exchange becomes two messages, and the first line becomes the title", () => {
+  const session = fold(opened, spoke("hello\nthere"), started, said("hi"), replied, turnEnded);
+  expect(session.messages).toEqual([user("hello\nthere"), assistant("hi")]);
+  expect(session).toMatchObject({ seq: 6, title: "hello", turn: undefined, lastTurn: { id: turnId, outcome: "done" } });
+  expect(session.usage).toMatchObject({ inputTokens: 2, outputTokens: 3 });
+});
+
+test("results go back in the order of the calls, whatever order they came in", () => {
+  const session = fold(opened, spoke("go"), started, called("a"), called("b"), replied, ended("b"), ended("a"));
+  expect(session.messages.at(-1)).toEqual({ role: "user", content: [result("a"), result("b")] });
+  expect(session.calls.size).toBe(0);
+});
+
+test("a result that comes before the reply is whole waits for it", () => {
+  const session = fold(opened, spoke("go"), started, called("a"), ended("a", ToolCallStatus.DENIED), replied);
+  expect(session.messages.map((message) => message.role)).toEqual(["user", "assistant", "user"]);
+  expect(session.messages.at(-1)).toEqual({ role: "user", content: [result("a", true)] });
+});
+
+test("what is said during a turn joins after the results, and the turn knows that it owes an answer", () => {
+  const session = fold(opened, spoke("go"), started, called("a"), replied, spoke("faster"), ended("a"));
+  expect(session.messages.at(-1)?.content).toEqual([result("a"), { kind: "text", text: "faster" }]);
+  expect(session.steered).toBe(true);
+  expect(fold(opened, spoke("go"), started, spoke("faster"), said("hm"), replied)).toMatchObject({
+    steered: true,
+    messages: [user("go"), assistant("hm"), user("faster")],
+  });
+});
+
+test("a turn that ends in the middle leaves nothing half open", () => {
+  const session = fold(opened, spoke("go"), started, said("so"), called("a"), turnEnded, spoke("next"));
+  expect(session).toMatchObject({ turn: undefined, reply: [] });
+  expect(session.calls.size).toBe(0);
+  expect(session.messages.map((message) => message.role)).toEqual(["user", "assistant", "user"]);
+});
+
+test("an answer for the session is remembered, an answer for one call is not", () => {
+  const asked: EventBody = { case: "approvalAsked", value: { approvalId: "q", turnId, callId: "a", tool: "shell" } };
+  const answer = (scope: ApprovalScope, allowed = true): EventBody => ({
+    case: "approvalAnswered",
+    value: { approvalId: "q", allowed, scope },
+  });
+  const base = [opened, spoke("go"), started, called("a"), replied, asked];
+  expect(fold(...base).approvals.get("q")?.status).toBe("open");
+  expect(fold(...base, answer(ApprovalScope.SESSION)).allowedTools).toEqual(["shell"]);
+  expect(fold(...base, answer(ApprovalScope.ONCE)).allowedTools).toEqual([]);
+  expect(fold(...base, answer(ApprovalScope.SESSION, false))).toMatchObject({ allowedTools: [] });
+  expect(fold(...base, { case: "approvalExpired", value: { approvalId: "q" } }).approvals.get("q")?.status).toBe(
+    "expired",
+  );
+});
+
+test("events in an order that nobody writes still fold, and no prefix throws", () => {
+  const bodies = [
+    ended("x"),
+    replied,
+    called("a"),
+    turnEnded,
+    spoke("hi"),
+    replied,
+    opened,
+    ended("a"),
+    started,
+    turnEnded,
+  ];
+  for (let length = 0; length <= bodies.length; length += 1) {
+    expect(fold(...bodies.slice(0, length)).seq).toBe(length);
+  }
+});
