@@ -33,7 +33,7 @@ async function bundle(): Promise<void> {
     entryPoints: {
       claw: "cli/main.ts",
       clawd: "core/daemon/main.ts",
-      "hook-host": "sandbox/isolate/hook-host.ts",
+      "query-process": "core/memory/query-process.ts",
       "ranking-worker": "core/memory/ranking-worker.ts",
     },
     outdir: "dist",
@@ -46,6 +46,15 @@ async function bundle(): Promise<void> {
     banner: { js: REQUIRE },
     chunkNames: "chunks/[name]-[hash]",
   });
+  // The sandbox shows a hook host this one file and nothing beside it.
+  const hookHost = await build({
+    ...shared,
+    entryPoints: { "hook-host": "sandbox/isolate/hook-host.ts" },
+    outdir: "dist",
+    platform: "node",
+    format: "esm",
+    banner: { js: REQUIRE },
+  });
   const prelude = await build({
     ...shared,
     entryPoints: { "guest-prelude": "sandbox/isolate/guest-prelude.ts" },
@@ -57,7 +66,8 @@ async function bundle(): Promise<void> {
     await writeFile(bin, `#!/usr/bin/env node\n${await readFile(bin, "utf8")}`);
     await chmod(bin, 0o755);
   }
-  const inputs = [...Object.keys(programs.metafile.inputs), ...Object.keys(prelude.metafile.inputs)]
+  const inputs = [programs, hookHost, prelude]
+    .flatMap(({ metafile }) => Object.keys(metafile.inputs))
     .filter((file) => !file.includes("node_modules"))
     .sort();
   const digests = await Promise.all(inputs.map(async (file) => [file, await digestOf(file)]));

@@ -15,6 +15,7 @@ const ENTRIES = new Set([
   "sandbox/isolate/hook-host.ts",
   "sandbox/isolate/guest-prelude.ts",
   "core/memory/ranking-worker.ts",
+  "core/memory/query-process.ts",
   "plugin-host/sdk/plugin.ts",
   ".ci/bundle.ts",
   ".ci/check.ts",

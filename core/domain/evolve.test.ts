@@ -31,7 +31,7 @@ const replied: EventBody = {
   case: "replyEnded",
   value: { turnId, step: 1, stop: StopReason.CALLS, usage: { inputTokens: 2, outputTokens: 3 } },
 };
-const ended = (callId: string, status = ToolCallStatus.DONE): EventBody => ({
+const ended = (callId: string, status: ToolCallStatus = ToolCallStatus.DONE): EventBody => ({
   case: "toolCallEnded",
   value: { turnId, callId, tool: "read", status, output: `out ${callId}` },
 });

@@ -1,0 +1,13 @@
+// Every figure that the README quotes, measured here and now. Peers run in the same pass, interleaved; ratios travel,
+// milliseconds do not.
+import { cpus } from "node:os";
+import { benchSay, benchStart } from "./daemon.ts";
+import { printFigures } from "./figure.ts";
+import { benchJournal, printJournal } from "./journal.ts";
+import { benchRounds } from "./rounds.ts";
+
+console.log(`Node ${process.version}, ${cpus().length} × ${cpus()[0]?.model ?? "unknown processor"}`);
+printFigures("start and rest", await benchStart());
+printFigures("one message", await benchSay());
+printFigures("tool rounds (vendor SDK, loopback model server and both syncs included)", await benchRounds());
+printJournal(await benchJournal());

@@ -1,0 +1,519 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, expect, test } from "vitest";
+import { ToolCallStatus } from "../../proto/gen/clawd/v1/event_pb.ts";
+import { onlyProvider, type ScriptedReply, scriptedProvider } from "../../tests/kit/scripted-provider.ts";
+import type { Event } from "../domain/event.ts";
+import { type HookOutcome, type Hooks, NO_HOOKS } from "../domain/hook.ts";
+import type { Journal } from "../domain/journal.ts";
+import { type Chunk, NO_USAGE } from "../domain/provider.ts";
+import type { Tool, ToolContext, ToolOutcome } from "../domain/tool.ts";
+import { openJournal } from "../journal/jsonl-journal.ts";
+import { standardGates } from "./gates.ts";
+import type { News } from "./news.ts";
+import { type SessionRegistry, sessionRegistry } from "./session-registry.ts";
+import { DEFAULT_LIMITS, type TurnLimits } from "./turn-context.ts";
+
+const closers: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const close of closers.splice(0).reverse()) await close();
+});
+
+type House = {
+  readonly dir: string;
+  readonly sessions: SessionRegistry;
+  readonly journal: Journal;
+  /** How many events each append to the journal carried. */
+  readonly commits: number[];
+  readonly prompts: ReturnType<typeof scriptedProvider>["prompts"];
+};
+
+type HouseOptions = {
+  readonly replies: readonly ScriptedReply[];
+  readonly tools?: readonly Tool[];
+  readonly hooks?: Hooks;
+  readonly limits?: Partial<TurnLimits>;
+  readonly dir?: string;
+};
+
+async function openHouse({ replies, tools = [], hooks, limits, dir }: HouseOptions): Promise<House> {
+  const folder = dir ?? (await mkdtemp(join(tmpdir(), "clawd-session-")));
+  if (dir === undefined) closers.push(() => rm(folder, { recursive: true, force: true }));
+  let ids = 0;
+  const opened = await openJournal({ dir: folder, now: () => 1000 });
+  if (!opened.ok) throw new Error(opened.failure.message);
+  closers.push(() => opened.value.close());
+  const commits: number[] = [];
+  const journal: Journal = {
+    ...opened.value,
+    append(id, seq, bodies) {
+      commits.push(bodies.length);
+      return opened.value.append(id, seq, bodies);
+    },
+  };
+  const provider = scriptedProvider(replies);
+  const quiet = hooks ?? { run: async () => NO_HOOKS };
+  const protectedPath = (path: string) => (path.includes(".ssh") ? "keys lie there" : undefined);
+  const sessions = sessionRegistry(journal, {
+    providers: onlyProvider(provider),
+    tools: () => tools,
+    gates: standardGates([{ pattern: "forbidden", verdict: "deny" }], quiet, protectedPath),
+    hooks: quiet,
+    limits: { ...DEFAULT_LIMITS, ...limits },
+    now: () => 1000,
+    newId(kind) {
+      ids += 1;
+      return `${kind}-${folder.slice(-6).toLowerCase()}-${ids}`;
+    },
+  });
+  closers.push(() => sessions.close());
+  return { dir: folder, sessions, journal, commits, prompts: provider.prompts };
+}
+
+function tool(
+  name: string,
+  run: (args: Record<string, unknown>, context: ToolContext) => Promise<ToolOutcome>,
+  more: Partial<Tool> = {},
+): Tool {
+  return {
+    name,
+    description: name,
+    input: { type: "object", properties: { path: { type: "string" } } },
+    aliases: [`${name}_alias`],
+    category: "file_read",
+    rerun: "safe",
+    timeoutMs: 10_000,
+    needs: () => [],
+    run,
+    ...more,
+  };
+}
+
+const echo = tool("echo", async (args) => ({ status: "done", output: `echo ${JSON.stringify(args)}` }));
+
+async function open(house: House): Promise<string> {
+  const opened = await house.sessions.open(house.dir, "");
+  if (!opened.ok) throw new Error(opened.failure.message);
+  return opened.value;
+}
+
+const PERSON = { after: 0, follow: true, canAnswer: true, attended: true };
+const NOBODY = { after: 0, follow: true, canAnswer: false, attended: true };
+
+/** Listens until the news says so, and gives back all that was heard. */
+async function listen(
+  house: House,
+  id: string,
+  listener: typeof PERSON,
+  until: (news: News) => boolean | Promise<boolean>,
+) {
+  const stop = new AbortController();
+  const subscribed = await house.sessions.subscribe(id, listener, stop.signal);
+  if (!subscribed.ok) throw new Error(subscribed.failure.message);
+  const heard: News[] = [];
+  const done = (async () => {
+    for await (const news of subscribed.value) {
+      heard.push(news);
+      if (await until(news)) break;
+    }
+    return heard;
+  })();
+  closers.push(async () => stop.abort());
+  return done;
+}
+
+const isEnd = (news: News) => news.kind === "event" && news.event.body.case === "turnEnded";
+
+async function say(house: House, id: string, text = "go", more: { allow?: string[]; yolo?: boolean } = {}) {
+  const said = await house.sessions.say(id, { text, model: "", allow: [], yolo: false, ...more });
+  if (!said.ok) throw new Error(said.failure.message);
+  return said.value;
+}
+
+/** Says something and waits for the turn's end; gives back the turn's events. */
+async function converse(house: House, id: string, listener = NOBODY, more: { allow?: string[]; yolo?: boolean } = {}) {
+  const heard = listen(house, id, listener, isEnd);
+  await say(house, id, "go", more);
+  return eventsOf(await heard);
+}
+
+function eventsOf(news: readonly News[]): readonly Event[] {
+  return news.flatMap((one) => (one.kind === "event" ? [one.event] : []));
+}
+
+const cases = (events: readonly Event[]) => events.map((event) => event.body.case);
+
+function endings(events: readonly Event[]) {
+  return events.flatMap(({ body }) =>
+    body.case === "toolCallEnded" ? [{ status: body.value.status, output: body.value.output }] : [],
+  );
+}
+
+test("a message becomes a turn whose every event was durable before it was told", async () => {
+  const house = await openHouse({ replies: [{ text: "hello" }] });
+  const id = await open(house);
+  const events = await converse(house, id);
+  expect(cases(events)).toEqual(["sessionOpened", "userSpoke", "turnStarted", "blockEnded", "replyEnded", "turnEnded"]);
+  expect(events.map((event) => event.seq)).toEqual([1, 2, 3, 4, 5, 6]);
+});
+
+test("a tool round costs two commits, and parallel calls share them", async () => {
+  let running = 0;
+  let most = 0;
+  let release = () => {};
+  const both = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  const slow = tool("slow", async () => {
+    running += 1;
+    most = Math.max(most, running);
+    if (running === 2) release();
+    await both;
+    return { status: "done", output: "ok" };
+  });
+  const house = await openHouse({
+    replies: [{ calls: [{ tool: "slow" }, { tool: "slow" }] }, { text: "done" }],
+    tools: [slow],
+  });
+  const events = await converse(house, await open(house));
+  expect(most).toBe(2);
+  // opened · spoke+started · [2 blocks, reply, 2 starts] · [end] + [end] in one or two · [block, reply, turn end]
+  expect(house.commits.slice(0, 3)).toEqual([1, 2, 5]);
+  expect(house.commits.at(-1)).toBe(3);
+  expect(house.commits.length).toBeLessThanOrEqual(6);
+  expect(endings(events)).toHaveLength(2);
+});
+
+test("an unsafe call waits for those before it, and those after it wait for it", async () => {
+  const order: string[] = [];
+  const step = (name: string, rerun: "safe" | "unsafe") =>
+    tool(
+      name,
+      async () => {
+        order.push(`${name} begins`);
+        await new Promise((resolve) => setImmediate(resolve));
+        order.push(`${name} ends`);
+        return { status: "done", output: "" };
+      },
+      { rerun },
+    );
+  const tools = [step("look", "safe"), step("act", "unsafe")];
+  const calls = [{ tool: "look" }, { tool: "act" }, { tool: "look" }];
+  const house = await openHouse({ replies: [{ calls }], tools });
+  await converse(house, await open(house));
+  expect(order).toEqual(["look begins", "look ends", "act begins", "act ends", "look begins", "look ends"]);
+});
+
+test("the model learns what it did wrong: unknown tool, bad arguments, protected path, forbidden by rule", async () => {
+  const writer = tool("writer", async () => ({ status: "done", output: "" }), {
+    needs: () => [{ kind: "write", path: "/home/me/.ssh/id" }],
+  });
+  const forbidden = tool("forbidden", async () => ({ status: "done", output: "" }));
+  const calls = [{ tool: "nope" }, { tool: "echo", args: { path: 7 } }, { tool: "writer" }, { tool: "forbidden" }];
+  const house = await openHouse({ replies: [{ calls }], tools: [echo, writer, forbidden] });
+  const ends = endings(await converse(house, await open(house), NOBODY, { yolo: true }));
+  expect(ends.map(({ status }) => status)).toEqual([
+    ToolCallStatus.FAILED,
+    ToolCallStatus.FAILED,
+    ToolCallStatus.DENIED,
+    ToolCallStatus.DENIED,
+  ]);
+  expect(ends[0]?.output).toContain('no tool "nope"');
+  expect(ends[1]?.output).toContain("path");
+  expect(ends[2]?.output).toContain("keys lie there");
+  expect(house.prompts[1]?.messages.at(-1)?.content).toHaveLength(4);
+});
+
+test("an alias is served by its tool", async () => {
+  const house = await openHouse({ replies: [{ calls: [{ tool: "echo_alias", args: { path: "x" } }] }], tools: [echo] });
+  expect(endings(await converse(house, await open(house)))).toEqual([
+    { status: ToolCallStatus.DONE, output: 'echo {"path":"x"}' },
+  ]);
+});
+
+const act = tool("act", async () => ({ status: "done", output: "acted" }), { category: "shell", rerun: "unsafe" });
+const twice: ScriptedReply[] = [{ calls: [{ tool: "act" }] }, { calls: [{ tool: "act" }] }, { text: "ok" }];
+
+test("a question is answered by a person, for once or for the session", async () => {
+  const house = await openHouse({ replies: twice, tools: [act] });
+  const id = await open(house);
+  const heard = listen(house, id, PERSON, async (news) => {
+    if (news.kind === "event" && news.event.body.case === "approvalAsked") {
+      const { approvalId } = news.event.body.value;
+      expect(await house.sessions.answer(id, approvalId, true, "session")).toMatchObject({ ok: true });
+      expect(await house.sessions.answer(id, approvalId, false, "once")).toMatchObject({
+        ok: false,
+        failure: { code: "conflict" },
+      });
+    }
+    return isEnd(news);
+  });
+  await say(house, id);
+  const events = eventsOf(await heard);
+  expect(cases(events).filter((kind) => kind === "approvalAsked")).toHaveLength(1);
+  expect(endings(events).map(({ output }) => output)).toEqual(["acted", "acted"]);
+});
+
+test("a person's no is told to the model, and the turn goes on", async () => {
+  const house = await openHouse({ replies: twice.slice(1), tools: [act] });
+  const id = await open(house);
+  const heard = listen(house, id, PERSON, async (news) => {
+    if (news.kind === "event" && news.event.body.case === "approvalAsked") {
+      await house.sessions.answer(id, news.event.body.value.approvalId, false, "once");
+    }
+    return isEnd(news);
+  });
+  await say(house, id);
+  const [end] = endings(eventsOf(await heard));
+  expect(end).toMatchObject({ status: ToolCallStatus.DENIED, output: expect.stringContaining("the person said no") });
+});
+
+test("with nobody there a question is refused with guidance, and in advance it can be answered", async () => {
+  const house = await openHouse({ replies: [...twice.slice(1), ...twice.slice(1)], tools: [act] });
+  const id = await open(house);
+  const [refused] = endings(await converse(house, id));
+  expect(refused?.status).toBe(ToolCallStatus.DENIED);
+  expect(refused?.output).toMatch(/nobody is there.*--allow "act:.*claw attach/);
+  const allowed = await converse(house, id, { ...NOBODY, after: 10 }, { allow: ["act"] });
+  expect(endings(allowed).at(-1)).toEqual({ status: ToolCallStatus.DONE, output: "acted" });
+});
+
+test("a question that nobody answers lapses", async () => {
+  const house = await openHouse({ replies: twice.slice(1), tools: [act], limits: { approvalMs: 20 } });
+  const events = await converse(house, await open(house), PERSON);
+  expect(cases(events)).toContain("approvalExpired");
+  expect(endings(events)[0]?.output).toContain("nobody answered");
+});
+
+const hookAt = (at: string, outcome: HookOutcome): Hooks => ({
+  run: async (event) => (event.at === at ? outcome : NO_HOOKS),
+});
+const receipt = { hook: "guard", because: "because", ms: 1, ran: true };
+
+test("a hook blocks, changes and answers a call, and leaves its receipt", async () => {
+  const block = hookAt("tool.before", {
+    answer: { do: "block", because: "no" },
+    receipts: [{ ...receipt, verdict: "block" }],
+  });
+  const change = hookAt("tool.before", {
+    answer: { do: "modify", value: { args: { path: "changed" } } },
+    receipts: [{ ...receipt, verdict: "modify" }],
+  });
+  const answer = hookAt("tool.before", {
+    answer: { do: "answer", result: { a: 1 } },
+    receipts: [{ ...receipt, verdict: "answer" }],
+  });
+  const outputs: string[] = [];
+  for (const hooks of [block, change, answer]) {
+    const house = await openHouse({ replies: [{ calls: [{ tool: "echo" }] }], tools: [echo], hooks });
+    const events = await converse(house, await open(house));
+    expect(cases(events)).toContain("hookRan");
+    outputs.push(endings(events)[0]?.output ?? "");
+  }
+  expect(outputs).toEqual([
+    expect.stringContaining('hook "guard" blocked echo: no'),
+    'echo {"path":"changed"}',
+    '{"a":1}',
+  ]);
+});
+
+test("what a hook changed passes the other gates again", async () => {
+  const hooks = hookAt("tool.before", { answer: { do: "modify", value: { args: { path: 9 } } }, receipts: [] });
+  const house = await openHouse({ replies: [{ calls: [{ tool: "echo" }] }], tools: [echo], hooks });
+  expect(endings(await converse(house, await open(house)))[0]?.output).toContain("do not fit its schema");
+});
+
+test("a hook rewrites a message or keeps it out, and the output of a tool", async () => {
+  const rewrite = hookAt("message.received", { answer: { do: "modify", value: { text: "polite" } }, receipts: [] });
+  const house = await openHouse({ replies: [{ text: "ok" }], hooks: rewrite });
+  await converse(house, await open(house));
+  expect(house.prompts[0]?.messages[0]?.content).toEqual([{ kind: "text", text: "polite" }]);
+
+  const keep = hookAt("message.received", {
+    answer: { do: "block", because: "no" },
+    receipts: [{ ...receipt, verdict: "block" }],
+  });
+  const strict = await openHouse({ replies: [], hooks: keep });
+  const id = await open(strict);
+  expect(await strict.sessions.say(id, { text: "x", model: "", allow: [], yolo: false })).toMatchObject({
+    ok: false,
+    failure: { code: "denied" },
+  });
+  expect(strict.prompts).toEqual([]);
+
+  const redact = hookAt("tool.after", { answer: { do: "modify", value: { output: "▮▮▮" } }, receipts: [] });
+  const quiet = await openHouse({ replies: [{ calls: [{ tool: "echo" }] }], tools: [echo], hooks: redact });
+  expect(endings(await converse(quiet, await open(quiet)))[0]?.output).toBe("▮▮▮");
+});
+
+async function* untilAborted(_prompt: unknown, signal: AbortSignal): AsyncGenerator<Chunk> {
+  yield { kind: "delta", block: 0, of: "text", text: "half a sen" };
+  await new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
+  yield { kind: "failed", failure: { code: "cancelled", message: "stopped" } };
+}
+
+test("an interrupt ends the turn, keeps what was said, and the session goes on", async () => {
+  const house = await openHouse({ replies: [untilAborted, { text: "fine" }] });
+  const id = await open(house);
+  const heard = listen(house, id, NOBODY, async (news) => {
+    if (news.kind === "delta") await house.sessions.interrupt(id);
+    return isEnd(news);
+  });
+  await say(house, id);
+  const events = eventsOf(await heard);
+  expect(cases(events)).toEqual([
+    ...["sessionOpened", "userSpoke", "turnStarted", "interruptRequested", "blockEnded", "replyEnded", "turnEnded"],
+  ]);
+  const seq = events.at(-1)?.seq ?? 0;
+  await converse(house, id, { ...NOBODY, after: seq });
+  expect(house.prompts[1]?.messages.map((message) => message.role)).toEqual(["user", "assistant", "user"]);
+});
+
+test("an interrupt stops a running tool", async () => {
+  const hang = tool("hang", async (_args, { signal }) => {
+    await new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
+    return { status: "failed", output: "", failure: { code: "cancelled", message: "told to stop" } };
+  });
+  const house = await openHouse({ replies: [{ calls: [{ tool: "hang" }] }], tools: [hang] });
+  const id = await open(house);
+  const heard = listen(house, id, NOBODY, async (news) => {
+    if (news.kind === "event" && news.event.body.case === "toolCallStarted") await house.sessions.interrupt(id);
+    return isEnd(news);
+  });
+  await say(house, id);
+  expect(endings(eventsOf(await heard))[0]?.status).toBe(ToolCallStatus.CANCELLED);
+});
+
+test("a message during a turn joins at the next step, and one that comes last is answered too", async () => {
+  const house: House = await openHouse({
+    replies: [{ calls: [{ tool: "nudge" }] }, { text: "one" }, { text: "two" }],
+    tools: [
+      tool("nudge", async (_args, { sessionId }) => {
+        expect(await say(house, sessionId, "and also this")).toMatchObject({ steered: true });
+        return { status: "done", output: "" };
+      }),
+    ],
+  });
+  await converse(house, await open(house));
+  expect(house.prompts).toHaveLength(2);
+  expect(house.prompts[1]?.messages.at(-1)?.content.at(-1)).toEqual({ kind: "text", text: "and also this" });
+});
+
+test("a message that comes while the last reply streams is answered in the same turn", async () => {
+  let house: House | undefined;
+  let id = "";
+  async function* nudged(): AsyncGenerator<Chunk> {
+    if (house !== undefined) await say(house, id, "wait, more");
+    yield { kind: "block", block: 0, content: { kind: "text", text: "first" } };
+    yield { kind: "end", stop: "done", usage: NO_USAGE };
+  }
+  house = await openHouse({ replies: [nudged, { text: "second" }] });
+  id = await open(house);
+  const events = await converse(house, id);
+  expect(house.prompts).toHaveLength(2);
+  expect(cases(events).filter((kind) => kind === "turnEnded")).toHaveLength(1);
+});
+
+test("steps are limited", async () => {
+  const replies = Array.from({ length: 5 }, () => ({ calls: [{ tool: "echo" }] }));
+  const house = await openHouse({ replies, tools: [echo], limits: { attendedSteps: 3 } });
+  const events = await converse(house, await open(house));
+  expect(house.prompts).toHaveLength(3);
+  expect(events.at(-1)?.body.value).toMatchObject({ failure: { message: expect.stringContaining("3 model calls") } });
+});
+
+test("a provider that fails ends the turn with its failure, and the next message works", async () => {
+  async function* broken(): AsyncGenerator<Chunk> {
+    yield { kind: "failed", failure: { code: "unavailable", message: "no route", hint: "try later" } };
+  }
+  const house = await openHouse({ replies: [broken, { text: "back" }] });
+  const id = await open(house);
+  const events = await converse(house, id);
+  expect(events.at(-1)?.body.value).toMatchObject({ failure: { message: "no route", hint: "try later" } });
+  const again = await converse(house, id, { ...NOBODY, after: events.length });
+  expect(cases(again)).toContain("blockEnded");
+});
+
+test("a tool that throws fails its call and nothing else", async () => {
+  const bad = tool("bad", async () => {
+    throw new Error("oops");
+  });
+  const house = await openHouse({ replies: [{ calls: [{ tool: "bad" }] }, { text: "ok" }], tools: [bad] });
+  const events = await converse(house, await open(house));
+  expect(endings(events)).toEqual([{ status: ToolCallStatus.FAILED, output: "bad broke: oops" }]);
+  expect(cases(events).at(-1)).toBe("turnEnded");
+});
+
+test("after a crash the turn goes on: a safe call runs again, an unsafe one is lost and the model is told", async () => {
+  const hang = (_args: unknown, { signal }: ToolContext) =>
+    new Promise<ToolOutcome>((resolve) => {
+      signal.addEventListener("abort", () => resolve({ status: "done", output: "too late" }), { once: true });
+    });
+  const stuck = [tool("look", hang), tool("act", hang, { rerun: "unsafe" })];
+  for (const [name, expected] of [
+    ["look", { status: ToolCallStatus.DONE, output: "seen" }],
+    ["act", { status: ToolCallStatus.LOST, output: expect.stringContaining("Lost") }],
+  ] as const) {
+    const before = await openHouse({ replies: [{ calls: [{ tool: name }] }], tools: stuck });
+    const id = await open(before);
+    const started = listen(
+      before,
+      id,
+      NOBODY,
+      (news) => news.kind === "event" && news.event.body.case === "toolCallStarted",
+    );
+    await say(before, id);
+    await started;
+    // Nobody says goodbye: a second house opens on what the first one left on disk.
+    const again = tool("look", async () => ({ status: "done", output: "seen" }));
+    const after = await openHouse({ replies: [{ text: "so" }], tools: [again, stuck[1] ?? again], dir: before.dir });
+    const heard = listen(after, id, NOBODY, isEnd);
+    await after.sessions.resumeOpenTurns();
+    const events = eventsOf(await heard);
+    expect(cases(events)).toContain("turnResumed");
+    expect(endings(events)).toEqual([expected]);
+    expect(after.prompts[0]?.messages.at(-1)?.content).toHaveLength(1);
+  }
+});
+
+test("a subscriber that comes late gets everything once, then what follows", async () => {
+  const house = await openHouse({ replies: [{ text: "one" }, { text: "two" }] });
+  const id = await open(house);
+  const first = await converse(house, id);
+  expect(first).toHaveLength(6);
+  const late = listen(house, id, { ...NOBODY, after: 3 }, (news) => news.kind === "event" && news.event.seq === 11);
+  await say(house, id, "again");
+  expect(eventsOf(await late).map((event) => event.seq)).toEqual([4, 5, 6, 7, 8, 9, 10, 11]);
+  const whole = await listen(house, id, { ...NOBODY, follow: false }, () => false);
+  expect(eventsOf(whole).map((event) => event.seq)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11]);
+  expect(whole.at(-1)).toEqual({ kind: "caughtUp", seq: 11 });
+});
+
+test("a fork is a session of its own with the events up to its point", async () => {
+  const house = await openHouse({ replies: [{ text: "one" }, { text: "two" }] });
+  const id = await open(house);
+  await converse(house, id);
+  const forked = await house.sessions.fork(id, 2);
+  if (!forked.ok) throw new Error(forked.failure.message);
+  const events = eventsOf(await listen(house, forked.value, { ...NOBODY, follow: false }, () => false));
+  expect(cases(events)).toEqual(["sessionOpened", "userSpoke"]);
+  expect(events[0]?.body.value).toMatchObject({ sessionId: forked.value, forkedFrom: id, forkedAtSeq: 2 });
+  expect(await house.sessions.fork(id, 99)).toMatchObject({ ok: false, failure: { code: "invalid" } });
+  expect(await house.sessions.fork("nobody", 0)).toMatchObject({ ok: false, failure: { code: "not_found" } });
+});
+
+test("sessions are listed with title and folder, and deleted ones are gone", async () => {
+  const house = await openHouse({ replies: [{ text: "one" }] });
+  const id = await open(house);
+  await converse(house, id);
+  expect(await house.sessions.list(10)).toMatchObject([
+    { sessionId: id, title: "go", workspace: house.dir, events: 6, busy: false },
+  ]);
+  expect(await house.sessions.remove(id)).toMatchObject({ ok: true });
+  expect(await house.sessions.list(10)).toEqual([]);
+  expect(await house.sessions.say(id, { text: "x", model: "", allow: [], yolo: false })).toMatchObject({
+    ok: false,
+    failure: { code: "not_found" },
+  });
+});
