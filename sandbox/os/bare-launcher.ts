@@ -1,0 +1,33 @@
+import { checkSpec } from "./launch-check.ts";
+import type { Launcher } from "./launcher.ts";
+import { LEASE_VARIABLE, type LeaseWatcher } from "./lease-watcher.ts";
+import { spawnLeased } from "./leased-spawn.ts";
+import { sendSignal } from "./process-tree.ts";
+
+/**
+ * Launches children with their lease and limits, but with nothing that confines them. The tree is their process group
+ * and whoever carries the mark in its environment: a child that leaves the group and wipes its environment escapes.
+ * `sh` drops variables whose names are not identifiers.
+ * @param nextMark gives every launch a mark of its own
+ */
+export function createBareLauncher(detail: string, watcher: LeaseWatcher, nextMark: () => string): Launcher {
+  return {
+    level: "none",
+    detail,
+    launch(spec) {
+      const checked = checkSpec(spec);
+      const mark = nextMark();
+      return spawnLeased(watcher, {
+        command: checked.command,
+        cwd: spec.cwd,
+        env: { ...spec.env, [LEASE_VARIABLE]: mark },
+        limits: spec.limits,
+        processesInside: false,
+        pipes: spec.pipes,
+        handOn: undefined,
+        markAtEnd: mark,
+        terminate: (pid) => sendSignal(pid, "SIGTERM"),
+      });
+    },
+  };
+}

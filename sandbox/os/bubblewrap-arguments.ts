@@ -1,0 +1,112 @@
+import { lstatSync } from "node:fs";
+import { type CheckedSpec, covers, type ShownPath } from "./launch-check.ts";
+import type { Confinement } from "./launcher.ts";
+import { realPlace, type SystemView } from "./system-view.ts";
+
+type Mount =
+  | { readonly at: string; readonly kind: "read" | "write"; readonly source: string }
+  | { readonly at: string; readonly kind: "link"; readonly target: string }
+  | { readonly at: string; readonly kind: "empty" | "proc" | "dev" | "scratch" };
+
+/** Size of the sandbox's own /tmp, which is memory of the machine. */
+export const SCRATCH_LIMIT_BYTES = 512 * 1024 * 1024;
+
+/** Folders whose host content is sockets and kernel interfaces, so that a grant of `/` does not mean them. */
+const NOT_MEANT_BY_ROOT = ["/run", "/sys"];
+
+/** bwrap's options for a namespace that holds the whole tree, sees the network only if granted, and has no privileges. */
+export function namespaceArguments(network: boolean): string[] {
+  const shared = network ? ["--share-net"] : [];
+  return ["--unshare-all", ...shared, "--die-with-parent", "--new-session", "--cap-drop", "ALL", "--clearenv"];
+}
+
+/**
+ * bwrap's options for the files that the child sees, parents before what lies in them, so that no mount buries another.
+ * Throws when `cwd` is outside of all of it.
+ */
+export function fileArguments(spec: CheckedSpec, confinement: Confinement, cwd: string, view: SystemView): string[] {
+  const mounts = planMounts(spec, confinement, view);
+  const real = realPlace(cwd);
+  if (!isCovered(mounts, real) && !mounts.has(real)) {
+    throw new Error(`cannot start ${spec.command[0]}: its working folder ${cwd} is not in its read or write paths`);
+  }
+  const ordered = [...mounts.values()].sort((a, b) => depthOf(a.at) - depthOf(b.at));
+  const frozen = ordered.filter((mount) => mount.kind === "empty").map((mount) => mount.at);
+  if (!mounts.has("/")) frozen.push("/");
+  return [...ordered.flatMap(mountArguments), ...frozen.flatMap((at) => ["--remount-ro", at]), "--chdir", real];
+}
+
+/** Later entries of the same place win: what was asked for explicitly over what comes with the system. */
+function planMounts(spec: CheckedSpec, confinement: Confinement, view: SystemView): Map<string, Mount> {
+  const mounts = new Map<string, Mount>();
+  const add = (mount: Mount) => mounts.set(mount.at, mount);
+  const asked = [...spec.read, ...spec.write];
+  const isAsked = (path: string) => asked.some(({ real }) => covers(real, path));
+
+  if (isAsked("/")) for (const at of NOT_MEANT_BY_ROOT) add({ at, kind: "empty" });
+  for (const link of view.links) if (!isAsked(link.at)) add({ at: link.at, kind: "link", target: link.target });
+  const system = confinement.system === "programs" ? view.programs : view.libraries;
+  for (const path of system) add({ at: path, kind: "read", source: path });
+  if (confinement.network) {
+    for (const path of view.network) {
+      const place = system.some((root) => covers(root, path)) ? realPlace(path) : path;
+      add({ at: place, kind: "read", source: place });
+    }
+  }
+  for (const path of view.secrets) if (isCovered(mounts, path) || isAsked(path)) add(emptied(path));
+  add({ at: "/proc", kind: "proc" });
+  add({ at: "/dev", kind: "dev" });
+  if (!isAsked("/tmp")) add({ at: "/tmp", kind: "scratch" });
+
+  for (const path of spec.read) add({ at: path.real, kind: "read", source: path.real });
+  for (const path of spec.write) add({ at: path.real, kind: "write", source: path.real });
+  if (!isCovered(mounts, spec.program.real)) {
+    add({ at: spec.program.real, kind: "read", source: spec.program.real });
+  }
+  for (const path of spec.hide) if (isCovered(mounts, path)) add(emptied(path));
+  for (const path of [...asked, spec.program]) addLink(mounts, path);
+  return mounts;
+}
+
+/** A path that was named through a link must be found by that name; below a shown folder the link itself is there. */
+function addLink(mounts: Map<string, Mount>, { named, real }: ShownPath): void {
+  if (named === real || mounts.has(named) || isCovered(mounts, named)) return;
+  mounts.set(named, { at: named, kind: "link", target: real });
+}
+
+/** True when host content is visible at the place, or a link leads away from above it. */
+function isCovered(mounts: ReadonlyMap<string, Mount>, path: string): boolean {
+  let nearest: Mount | undefined;
+  for (const mount of mounts.values()) {
+    if (covers(mount.at, path) && (!nearest || mount.at.length > nearest.at.length)) nearest = mount;
+  }
+  return nearest?.kind === "read" || nearest?.kind === "write" || nearest?.kind === "link";
+}
+
+function emptied(path: string): Mount {
+  const isFolder = lstatSync(path).isDirectory();
+  return isFolder ? { at: path, kind: "empty" } : { at: path, kind: "read", source: "/dev/null" };
+}
+
+function mountArguments(mount: Mount): string[] {
+  switch (mount.kind) {
+    case "read":
+      return ["--ro-bind", mount.source, mount.at];
+    case "write":
+      return ["--bind", mount.source, mount.at];
+    case "link":
+      return ["--symlink", mount.target, mount.at];
+    case "proc":
+      return ["--proc", mount.at];
+    case "dev":
+      return ["--dev", mount.at];
+    case "empty":
+      return ["--tmpfs", mount.at];
+    case "scratch":
+      return ["--size", String(SCRATCH_LIMIT_BYTES), "--tmpfs", mount.at];
+  }
+}
+
+function depthOf(path: string): number {
+  return path === "/" ? 0 : path.split("/").length - 1;
+}

@@ -1,0 +1,124 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { Socket } from "node:net";
+
+/** Variable that marks a process as part of a lease. */
+export const LEASE_VARIABLE = "CLAWD_LEASE";
+
+/** Instead of a mark, where environments cannot be searched or need not be. */
+export const NO_MARK = "-";
+
+/** A watcher that keeps dying is not replaced for ever; without one nothing is launched any more. */
+const WATCHER_STARTS_LIMIT = 16;
+
+/**
+ * Ends the trees of all leases when its stdin ends, which happens however the daemon dies. It lives in a session of its
+ * own, so that a signal to the daemon's or a child's process group misses it.
+ *
+ * The head of a tree is stopped first, so that it cannot fork between the listing of its children and its death. Last
+ * come those that no list has: processes that left their group, and the inside of a bubblewrap that died with the
+ * daemon in the milliseconds before it had tied its inside to its own death. All of them carry the mark in their
+ * environment. $1 is the beginning of all marks, or "-".
+ */
+const WATCHER_SCRIPT = `
+trap '' HUP INT QUIT TERM
+held=' '
+end_tree() {
+  kill -STOP "$1"
+  children=
+  read -r children <"/proc/$1/task/$1/children"
+  for child in $children; do kill -KILL "$child"; done
+  kill -KILL "-$1"
+}
+end_marked() {
+  [ "$1" != - ] || return 0
+  for round in 1 2 3 4 5 6 7 8; do
+    found=
+    for file in $(grep -lsaF "${LEASE_VARIABLE}=$1" /proc/[0-9]*/environ); do
+      pid=\${file#/proc/}
+      kill -KILL "\${pid%/environ}" && found=1
+    done
+    [ "$found" ] || return 0
+  done
+}
+while read -r verb pid mark; do
+  case $verb in
+    hold) held="$held$pid " ;;
+    end)
+      end_tree "$pid"
+      end_marked "$mark"
+      case $held in *" $pid "*) held="\${held%% $pid *} \${held#* $pid }" ;; esac
+      ;;
+  esac
+done
+for pid in $held; do end_tree "$pid"; done
+[ "$held" = ' ' ] || end_marked "$1"
+`;
+
+/** The second owner of every child: it acts when the first, the daemon, is gone. */
+export type LeaseWatcher = {
+  /** Calls `done(true)` as soon as the tree of `pid` is sure to die with this process, `done(false)` when it is not. */
+  hold(pid: number, done: (held: boolean) => void): void;
+  /** Ends what is left of the tree, and everybody with that mark, and forgets the lease. */
+  end(pid: number, mark: string): void;
+};
+
+/**
+ * One watcher process for all leases of a launcher, started with the first.
+ * @param markPrefix what all marks begin with, unique to this launcher on the machine
+ */
+export function createLeaseWatcher(searchPath: string, markPrefix: string): LeaseWatcher {
+  const held = new Set<number>();
+  let starts = 0;
+  let current: ChildProcess | undefined;
+
+  function start(): ChildProcess | undefined {
+    if (starts >= WATCHER_STARTS_LIMIT) return undefined;
+    starts += 1;
+    const child = spawn("/bin/sh", ["-c", WATCHER_SCRIPT, "clawd-lease", markPrefix], {
+      cwd: "/",
+      env: { PATH: searchPath },
+      stdio: ["pipe", "ignore", "ignore"],
+      detached: true,
+    });
+    const forget = () => {
+      if (current !== child) return;
+      current = undefined;
+      if (held.size > 0) current = start();
+    };
+    child.once("error", forget);
+    child.once("exit", forget);
+    child.stdin.on("error", () => {}); // its death is noticed by `exit` and by the callback of the write
+    child.unref();
+    if (child.stdin instanceof Socket) child.stdin.unref();
+    for (const pid of held) child.stdin.write(`hold ${pid}\n`);
+    return child;
+  }
+
+  function say(line: string, done: (said: boolean) => void): void {
+    current ??= start();
+    if (current?.stdin) current.stdin.write(line, (error) => done(!error));
+    else done(false);
+  }
+
+  return {
+    hold(pid, done) {
+      const line = `hold ${pid}\n`;
+      const finish = (said: boolean) => {
+        if (said) held.add(pid);
+        done(said);
+      };
+      say(line, (said) => {
+        if (said) {
+          finish(true);
+          return;
+        }
+        current = undefined; // it died unnoticed so far; the next one gets the line
+        say(line, finish);
+      });
+    },
+    end(pid, mark) {
+      held.delete(pid);
+      say(`end ${pid} ${mark}\n`, () => {});
+    },
+  };
+}

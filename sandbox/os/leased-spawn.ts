@@ -1,0 +1,111 @@
+import { spawn } from "node:child_process";
+import { Duplex } from "node:stream";
+import type { Exit, LeasedProcess, ProcessLimits } from "./launcher.ts";
+import type { LeaseWatcher } from "./lease-watcher.ts";
+import { killTree, sendSignal } from "./process-tree.ts";
+
+/** `sh` of Debian can redirect only descriptors of one digit, and the first after the pipes is the prologue's. */
+export const PIPES_LIMIT = 6;
+
+/** Exit code of a child whose daemon died before it let it start. */
+const NEVER_STARTED_CODE = 125;
+
+const KIB_PER_MIB = 1024;
+const BLOCKS_PER_MIB = 2048; // `ulimit -f` counts 512-byte blocks
+
+/**
+ * Runs between fork and the program: waits for the word that the lease is held, sets the limits, becomes the program.
+ * A limit that is above the system's own hard limit is left alone, because the stricter one is in force already.
+ * Arguments: descriptor of the word, whether to close it (1) or hand it on (0), six limits (empty: none), the command.
+ */
+const PROLOGUE = `
+read -r word <&"$1" || exit ${NEVER_STARTED_CODE}
+[ "$2" = 0 ] || eval "exec $1<&-"
+limit() { [ -z "$2" ] || ulimit "$1" "$2" 2>/dev/null || :; }
+limit -c 0; limit -v "$3"; limit -d "$4"; limit -n "$5"; limit -f "$6"
+[ -z "$7" ] || ulimit -u "$7" 2>/dev/null || limit -p "$7"
+shift 7
+exec "$@"
+`;
+
+/** Sets the number of processes inside the sandbox, where the count begins at zero. */
+export const PROCESSES_PROLOGUE = `ulimit -u "$1" 2>/dev/null || ulimit -p "$1" 2>/dev/null || :; shift; exec "$@"`;
+
+export type SpawnPlan = {
+  readonly command: readonly string[];
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string>>;
+  readonly limits: ProcessLimits;
+  /** True when the command sets the limit of processes itself, with `PROCESSES_PROLOGUE`. */
+  readonly processesInside: boolean;
+  readonly pipes: number;
+  /** Bytes for the command on descriptor 3 + `pipes`; undefined when that descriptor must be closed for it. */
+  readonly handOn: string | undefined;
+  /** What to look for when the head of the tree has ended by itself; `NO_MARK` when that takes all others along. */
+  readonly markAtEnd: string;
+  /** Sends SIGTERM to the command itself, given the head of the tree. */
+  readonly terminate: (pid: number) => void;
+};
+
+/** Starts a process in a group of its own that runs only once the watcher holds its lease. */
+export function spawnLeased(watcher: LeaseWatcher, plan: SpawnPlan): LeasedProcess {
+  const wordAt = 3 + plan.pipes;
+  const child = spawn("/bin/sh", ["-c", PROLOGUE, "sh", String(wordAt), ...prologueArgs(plan), ...plan.command], {
+    cwd: plan.cwd,
+    env: plan.env,
+    stdio: Array.from({ length: wordAt + 1 }, () => "pipe" as const),
+    detached: true,
+  });
+  // Also fired by a signal that could not be delivered; the promise and the throw below already tell all of it.
+  child.on("error", () => {});
+  const { pid, stdin, stdout, stderr } = child;
+  if (pid === undefined || !stdin || !stdout || !stderr) {
+    throw new Error(`cannot start ${plan.command[0]}: no more processes or descriptors`);
+  }
+  const pipes = child.stdio.slice(3).filter((stream) => stream instanceof Duplex);
+  // A write to a child that just died must not take the daemon down; the reader of `exited` hears of the death.
+  for (const stream of [stdin, ...pipes]) stream.on("error", () => {});
+
+  let gone = false;
+  const exited = new Promise<Exit>((resolve) => {
+    child.once("exit", (code, signal) => {
+      gone = true;
+      sendSignal(-pid, "SIGKILL");
+      watcher.end(pid, plan.markAtEnd);
+      resolve({ code, signal });
+    });
+  });
+  const kill = () => {
+    if (!gone) killTree(pid);
+  };
+  const word = pipes.pop();
+  word?.resume();
+  watcher.hold(pid, (held) => {
+    if (held) word?.end(`\n${plan.handOn ?? ""}`);
+    else kill();
+  });
+  return {
+    pid,
+    stdin,
+    stdout,
+    stderr,
+    pipes,
+    exited,
+    kill,
+    terminate() {
+      if (!gone) plan.terminate(pid);
+    },
+  };
+}
+
+function prologueArgs({ handOn, limits, processesInside }: SpawnPlan): string[] {
+  const scaled = (value: number | undefined, factor: number) => (value === undefined ? "" : String(value * factor));
+  return [
+    handOn === undefined ? "1" : "0",
+    scaled(limits.addressSpaceMib, KIB_PER_MIB),
+    scaled(limits.dataMib, KIB_PER_MIB),
+    scaled(limits.openFiles, 1),
+    scaled(limits.fileMib, BLOCKS_PER_MIB),
+    processesInside ? "" : scaled(limits.processes, 1),
+  ];
+}

@@ -1,0 +1,110 @@
+import { execFile } from "node:child_process";
+import { accessSync, constants, readFileSync } from "node:fs";
+import { isAbsolute, join } from "node:path";
+import { createBareLauncher } from "./bare-launcher.ts";
+import { namespaceArguments, SCRATCH_LIMIT_BYTES } from "./bubblewrap-arguments.ts";
+import { createBubblewrapLauncher } from "./bubblewrap-launcher.ts";
+import { closeInheritedDescriptors } from "./inherited-descriptors.ts";
+import type { Launcher } from "./launcher.ts";
+import { createLeaseWatcher, NO_MARK } from "./lease-watcher.ts";
+
+const PROBE_TIMEOUT_MS = 5_000;
+
+export type ProbeOptions = {
+  /** Folders in which to look for bwrap and the watcher's tools, as in PATH. */
+  readonly searchPath: string;
+  /** `none` switches the sandbox off, because a person said so. */
+  readonly wanted: "auto" | "none";
+  /** The program that must be able to start in the sandbox: hook hosts and plugins run on it. */
+  readonly nodeBinary: string;
+};
+
+/**
+ * Finds out how strong a wall this machine offers, by building one. Never fails: the weakest level is `none`. Must be
+ * asked on the main thread, where a parent-death signal means the death of the process. Call it once, at the start.
+ */
+export async function probeLauncher({ searchPath, wanted, nodeBinary }: ProbeOptions): Promise<Launcher> {
+  closeInheritedDescriptors();
+  const markPrefix = readMarkPrefix();
+  const watcher = createLeaseWatcher(searchPath, markPrefix);
+  let marks = 0;
+  const nextMark = () => {
+    marks += 1;
+    return markPrefix === NO_MARK ? NO_MARK : `${markPrefix}${marks}.`; // the dot ends it: 1. is not found in 12.
+  };
+  const bare = (why: string) => createBareLauncher(`children are not confined: ${why}`, watcher, nextMark);
+
+  if (wanted === "none") return bare("the sandbox is switched off by the configuration");
+  const bwrap = searchPath
+    .split(":")
+    .filter(isAbsolute)
+    .map((dir) => join(dir, "bwrap"))
+    .find(isExecutable);
+  if (!bwrap) return bare("bubblewrap is not installed. Install it with: apt-get install bubblewrap");
+  const [version, trial] = await Promise.all([run(bwrap, ["--version"]), run(bwrap, trialArguments(nodeBinary))]);
+  if (!trial.done) return bare(`${bwrap} does not work here (${trial.said}). ${adviseOn(trial.said)}`);
+  const detail = `${version.said}: own namespaces, no privileges, only what is granted`;
+  return createBubblewrapLauncher(bwrap, detail, watcher, nextMark);
+}
+
+/**
+ * The whole machine read-only: what a trial must prove is that namespaces and every option we use are to be had, and
+ * that the program starts.
+ */
+function trialArguments(nodeBinary: string): string[] {
+  const scratch = ["--size", String(SCRATCH_LIMIT_BYTES), "--tmpfs", "/dev/shm"];
+  const files = ["--ro-bind", "/", "/", "--proc", "/proc", "--dev", "/dev", ...scratch, "--chdir", "/"];
+  return [...namespaceArguments(false), ...files, "--", nodeBinary, "--version"];
+}
+
+type Trial = { readonly done: boolean; readonly said: string };
+
+function run(program: string, args: readonly string[]): Promise<Trial> {
+  return new Promise((resolve) => {
+    const options = { env: {}, cwd: "/", timeout: PROBE_TIMEOUT_MS, killSignal: "SIGKILL" as const };
+    execFile(program, args, options, (error, stdout, stderr) => {
+      const said = (error ? stderr || error.message : stdout).trim().split("\n")[0] ?? "";
+      resolve({ done: !error, said });
+    });
+  });
+}
+
+/** The switches of Linux distributions that forbid ordinary users what bubblewrap needs. */
+const SWITCHES = [
+  { name: "kernel.unprivileged_userns_clone", forbids: "0", allows: "1" },
+  { name: "kernel.apparmor_restrict_unprivileged_userns", forbids: "1", allows: "0" },
+  { name: "user.max_user_namespaces", forbids: "0", allows: "15000" },
+];
+
+function adviseOn(said: string): string {
+  const shut = SWITCHES.find(({ name, forbids }) => readSwitch(name) === forbids);
+  if (shut) return `This kernel forbids user namespaces. Allow them with: sysctl -w ${shut.name}=${shut.allows}`;
+  if (/unknown option/i.test(said)) return "It is too old: version 0.7 or newer is needed";
+  return "In a container, start it with: --security-opt seccomp=unconfined --security-opt apparmor=unconfined";
+}
+
+function readSwitch(name: string): string | undefined {
+  try {
+    return readFileSync(`/proc/sys/${name.replaceAll(".", "/")}`, "utf8").trim();
+  } catch {
+    return undefined;
+  }
+}
+
+/** A name that no other launcher on the machine has, from the kernel; without a `/proc` there is nothing to mark for. */
+function readMarkPrefix(): string {
+  try {
+    return `${readFileSync("/proc/sys/kernel/random/uuid", "utf8").trim()}.`;
+  } catch {
+    return NO_MARK;
+  }
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
