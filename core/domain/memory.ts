@@ -32,7 +32,12 @@ export type MemoryStats = {
 /** Long-term memory. Notes are journal events first; everything else here can be rebuilt. */
 export type Memory = {
   /** Best first. An empty index gives no hits. `among` is "all" unless told. */
-  search(query: string, limit: number, signal: AbortSignal, among?: "all" | "notes"): Promise<Result<readonly MemoryHit[]>>;
+  search(
+    query: string,
+    limit: number,
+    signal: AbortSignal,
+    among?: "all" | "notes",
+  ): Promise<Result<readonly MemoryHit[]>>;
   /** Yields progress, `done` last. Searches meanwhile answer from the last complete state. */
   index(folder: string, signal: AbortSignal): AsyncIterable<Result<IndexProgress>>;
   /** Resolves with the note's id when it is durable. */

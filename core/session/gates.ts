@@ -3,6 +3,7 @@ import { Validator } from "@cfworker/json-schema";
 import { type Failure, unreachable } from "../domain/failure.ts";
 import type { HookReceipt, Hooks } from "../domain/hook.ts";
 import { judge, matchesRule, type Policy } from "../domain/policy.ts";
+import { malformedArgs } from "../domain/provider.ts";
 import type { Session } from "../domain/session.ts";
 import type { Tool } from "../domain/tool.ts";
 
@@ -86,6 +87,10 @@ function validInput(): Gate {
   return {
     name: "input",
     judge({ tool, args }) {
+      if (malformedArgs(args) !== undefined) {
+        const message = `the arguments of ${tool.name} are not a JSON object`;
+        return { verdict: "deny", failure: { code: "invalid", message, hint: "call it again with valid JSON" } };
+      }
       let validator = validators.get(tool.input);
       if (validator === undefined) {
         validator = new Validator(tool.input, "2020-12", false);

@@ -31,6 +31,8 @@ export type ModelReply =
       readonly delayMs?: number;
       /** Wait before each event, milliseconds. */
       readonly eventDelayMs?: number;
+      /** Wait between the last event and the end of the response, milliseconds. */
+      readonly endDelayMs?: number;
       /** Sends only so many events, then cuts the connection, or keeps it open and silent. */
       readonly only?: { readonly events: number; readonly ending: "cut" | "end" | "stall" };
       /** Puts this event (with its `event:` line) after so many events. */
@@ -173,7 +175,7 @@ function send(response: ServerResponse, reply: ModelReply): void {
 }
 
 async function play(response: ServerResponse, reply: Extract<ModelReply, { blocks: unknown }>): Promise<void> {
-  const { delayMs = 0, eventDelayMs = 0, only, insert, writeBytes } = reply;
+  const { delayMs = 0, eventDelayMs = 0, endDelayMs = 0, only, insert, writeBytes } = reply;
   let events = replyEvents(reply.blocks, reply.stop, reply.usage);
   if (insert !== undefined) events = events.toSpliced(insert.after, 0, insert.sse);
   if (only !== undefined) events = events.slice(0, only.events);
@@ -191,6 +193,7 @@ async function play(response: ServerResponse, reply: Extract<ModelReply, { block
     response.write(events.join(""));
   }
   if (only?.ending === "stall") return;
+  if (endDelayMs > 0) await wait(endDelayMs);
   // The headers and events have to be out before the cut, or there would be nothing to cut.
   if (only?.ending === "cut") response.write("", () => response.destroy());
   else response.end();
