@@ -1,0 +1,253 @@
+import { lstat, mkdir, rm } from "node:fs/promises";
+import { join } from "node:path";
+import type { Memory } from "../core/domain/memory.ts";
+import type { CallToolResponse, InitializeResponse } from "../proto/gen/clawd/plugin/v1/plugin_pb.ts";
+import type { Exit, Launcher, LeasedProcess } from "../sandbox/os/launcher.ts";
+import type { Grant } from "../sandbox/permission/permission.ts";
+import { hearHello, sayBoot } from "./handshake.ts";
+import { serveHost } from "./host-service.ts";
+import { planLaunch } from "./launch-plan.ts";
+import type { LogRing } from "./log-ring.ts";
+import type { PluginManifest } from "./manifest.ts";
+import { dialPlugin, type PluginClient } from "./plugin-client.ts";
+import { failedForGood, failedForNow, type Started, sayExit } from "./start-outcome.ts";
+import { waitFor } from "./wait.ts";
+
+/** 107 bytes is the least that systems allow for the path of a socket; some runtimes stop earlier. */
+const MAX_SOCKET_PATH_BYTES = 100;
+const TOKEN_BYTES = 32;
+const FOLDER_NAME_BYTES = 4;
+/** The rungs of the ladder by which a plugin is stopped. */
+const SHUTDOWN_MS = 2_000;
+const TETHER_MS = 1_000;
+const TERMINATE_MS = 2_000;
+const KILL_MS = 2_000;
+/** A grandchild may hold the pipes of a plugin that is gone; nobody waits longer than this for them. */
+const PIPES_MS = 250;
+
+/** One life of a plugin: a process that said hello and was initialized. */
+export type Incarnation = {
+  readonly pid: number;
+  /** Resolves when the process is gone, with its last words in the log. */
+  readonly exited: Promise<Exit>;
+  /** True from the very moment that it is gone. */
+  isGone(): boolean;
+  /** Resolves after that, when its sockets are gone too. */
+  readonly cleaned: Promise<void>;
+  /** One call; `PluginService.CallTool` says what comes. Throws what the transport throws. */
+  callTool(call: ToolCall, signal: AbortSignal): AsyncIterable<CallToolResponse>;
+  /** True when the process answers anything at all within `timeoutMs`. */
+  answers(timeoutMs: number): Promise<boolean>;
+  kill(): void;
+  /** Asks, then cuts the tether, then SIGTERM, then SIGKILL: at most seven seconds in all. */
+  stop(reason: string): Promise<void>;
+};
+
+export type ToolCall = Parameters<PluginClient["plugin"]["callTool"]>[0];
+
+export type IncarnationParts = {
+  readonly manifest: PluginManifest;
+  readonly granted: Grant;
+  readonly folder: string;
+  readonly runtimeDir: string;
+  readonly launcher: Launcher;
+  readonly nodeBinary: string;
+  readonly hidden: readonly string[];
+  readonly hostVersion: string;
+  readonly log: LogRing;
+  readonly recall: Memory["search"];
+  readonly now: () => number;
+  readonly random: (bytes: number) => Uint8Array;
+};
+
+/** Starts a process, shakes hands and initializes it, all within the manifest's start timeout. Leaves nothing on failure. */
+export async function startIncarnation(parts: IncarnationParts, signal: AbortSignal): Promise<Started<Incarnation>> {
+  const { manifest, random, now, log } = parts;
+  const deadlineMs = now() + manifest.startTimeoutMs;
+  const socketFolder = join(parts.runtimeDir, Buffer.from(random(FOLDER_NAME_BYTES)).toString("hex"));
+  const [listen, host] = [join(socketFolder, "p.sock"), join(socketFolder, "h.sock")];
+  if (Buffer.byteLength(listen) > MAX_SOCKET_PATH_BYTES) {
+    return failedForGood(
+      "invalid",
+      `the path ${listen} is too long for a socket`,
+      "set XDG_RUNTIME_DIR to a shorter folder",
+    );
+  }
+  const tokens = { inbound: randomToken(random), outbound: randomToken(random) };
+  const closers: (() => Promise<void> | void)[] = [];
+  let closing: Promise<void> | undefined;
+  const closeAll = () => {
+    closing ??= (async () => {
+      for (const close of closers.reverse()) await close();
+    })();
+    return closing;
+  };
+  const abandon = async (failure: Started<never>): Promise<Started<never>> => {
+    await closeAll();
+    return withLastErrors(failure, log);
+  };
+  try {
+    await mkdir(socketFolder, { mode: 0o700 });
+    closers.push(() => rm(socketFolder, { recursive: true, force: true }));
+    const process = parts.launcher.launch(planLaunch({ ...parts, socketFolder, level: parts.launcher.level }));
+    log.startLife(`started ${manifest.name} ${manifest.version}, process ${process.pid}`);
+    const drained = Promise.all([log.drain("stdout", process.stdout), log.drain("stderr", process.stderr)]);
+    const exited = process.exited.then((exit) => letPipesEnd(process, drained, exit));
+    closers.push(async () => {
+      process.kill();
+      await waitFor(exited, KILL_MS);
+    });
+    // Loads the gRPC stack while the process starts; the plugin is told of the socket afterwards.
+    const services = await serveHost(host, { ...parts, plugin: manifest.name, token: tokens.outbound });
+    closers.push(services.close);
+    sayBoot(process.stdin, { listen, host, inboundToken: tokens.inbound, outboundToken: tokens.outbound });
+    const hello = await hearHello(manifest, process, deadlineMs - now(), signal);
+    if (!hello.ok) return await abandon(hello);
+    if (!(await isSocket(listen))) {
+      return await abandon(
+        failedForNow("invalid", `plugin "${manifest.name}" said hello but does not listen on its socket`),
+      );
+    }
+    const client = await dialPlugin(listen, tokens.inbound);
+    closers.push(client.close);
+    const ready = await initialize(parts, client, exited, deadlineMs - now(), signal);
+    if (!ready.ok) return await abandon(ready);
+    return { ok: true, value: makeIncarnation(process, exited, client, closeAll) };
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause);
+    return await abandon(failedForNow("unavailable", `plugin "${manifest.name}" cannot be started: ${why}`));
+  }
+}
+
+function makeIncarnation(
+  process: LeasedProcess,
+  exited: Promise<Exit>,
+  client: PluginClient,
+  closeAll: () => Promise<void>,
+): Incarnation {
+  let isGone = false;
+  void process.exited.then(() => {
+    isGone = true;
+  });
+  const gone = async (withinMs: number) => (await waitFor(exited, withinMs)).came === "value";
+  return {
+    pid: process.pid,
+    exited,
+    isGone: () => isGone,
+    cleaned: exited.then(closeAll),
+    callTool: (call, signal) => client.plugin.callTool(call, { signal }),
+    answers: async (timeoutMs) => {
+      const { Code, ConnectError } = await import("@connectrpc/connect");
+      try {
+        await client.health.check({}, { timeoutMs });
+        return true;
+      } catch (cause) {
+        // A plugin without the health service is alive too.
+        return ConnectError.from(cause).code === Code.Unimplemented;
+      }
+    },
+    kill: () => process.kill(),
+    stop: async (reason) => {
+      // A plugin without Shutdown refuses at once, and the next rung follows.
+      const asked = client.plugin.shutdown({ reason }, { timeoutMs: SHUTDOWN_MS }).then(
+        () => exited,
+        () => undefined,
+      );
+      const left = await waitFor(Promise.race([asked, exited]), SHUTDOWN_MS);
+      if (left.came !== "value" || left.value === undefined) {
+        process.stdin.end();
+        if (!(await gone(TETHER_MS))) {
+          process.terminate();
+          await gone(TERMINATE_MS);
+        }
+      }
+      await closeAll();
+    },
+  };
+}
+
+async function initialize(
+  { manifest, hostVersion }: IncarnationParts,
+  client: PluginClient,
+  exited: Promise<Exit>,
+  timeoutMs: number,
+  signal: AbortSignal,
+): Promise<Started<void>> {
+  const name = `plugin "${manifest.name}"`;
+  const giveUp = new AbortController();
+  const answer = client.plugin
+    .initialize({ hostVersion, granted: manifest.wants.map(({ permission }) => permission) }, { signal: giveUp.signal })
+    .then(
+      (value) => ({ got: "answer" as const, value }),
+      (cause: unknown) => ({ got: "error" as const, cause }),
+    );
+  const death = exited.then((exit) => ({ got: "exit" as const, exit }));
+  try {
+    const heard = await waitFor(Promise.race([answer, death]), Math.max(1, timeoutMs), signal);
+    if (heard.came === "abort") return failedForNow("unavailable", `${name} was stopped while it started`);
+    if (heard.came === "timeout") {
+      return failedForNow(
+        "timed_out",
+        `${name} said hello, but did not answer Initialize within its ${manifest.startTimeoutMs} ms`,
+      );
+    }
+    if (heard.value.got === "answer") return judgeInitialized(manifest, heard.value.value);
+    // The connection breaks a moment before the exit is known.
+    const exit = heard.value.got === "exit" ? heard.value.exit : await exitWithin(exited, PIPES_MS);
+    if (exit !== undefined) return failedForNow("unavailable", `${name} ${sayExit(exit)} right after it said hello`);
+    const cause = heard.value.got === "error" ? heard.value.cause : undefined;
+    return failedForNow(
+      "unavailable",
+      `${name} refused Initialize: ${cause instanceof Error ? cause.message : String(cause)}`,
+    );
+  } finally {
+    giveUp.abort();
+  }
+}
+
+async function exitWithin(exited: Promise<Exit>, timeoutMs: number): Promise<Exit | undefined> {
+  const waited = await waitFor(exited, timeoutMs);
+  return waited.came === "value" ? waited.value : undefined;
+}
+
+/** What the plugin says of itself must be what the person and the model were shown. */
+function judgeInitialized(manifest: PluginManifest, answer: InitializeResponse): Started<void> {
+  const refuse = (problem: string) =>
+    failedForGood(
+      "invalid",
+      `plugin "${manifest.name}" ${problem}`,
+      "mend plugin.json or the program, then install it again",
+    );
+  if (answer.version !== manifest.version) {
+    return refuse(`says it is version ${JSON.stringify(answer.version)}, its plugin.json says ${manifest.version}`);
+  }
+  const served = new Set(answer.tools.map(({ name }) => name));
+  const declared = new Set(manifest.tools.map(({ name }) => name));
+  for (const name of served)
+    if (!declared.has(name)) return refuse(`serves a tool "${name}" that its plugin.json does not declare`);
+  for (const name of declared)
+    if (!served.has(name)) return refuse(`does not serve the tool "${name}" that its plugin.json declares`);
+  return { ok: true, value: undefined };
+}
+
+async function letPipesEnd(process: LeasedProcess, drained: Promise<unknown>, exit: Exit): Promise<Exit> {
+  await waitFor(drained, PIPES_MS);
+  for (const stream of [process.stdin, process.stdout, process.stderr, ...process.pipes]) stream.destroy();
+  return exit;
+}
+
+function withLastErrors(failed: Started<never>, log: LogRing): Started<never> {
+  const errors = log.lastErrors();
+  if (failed.ok || errors === "") return failed;
+  const hint = [failed.failure.hint, `its last words: ${errors}`].filter((part) => part !== undefined).join("; ");
+  return { ...failed, failure: { ...failed.failure, hint } };
+}
+
+async function isSocket(path: string): Promise<boolean> {
+  // Never follow a link here: the plugin could point it at a socket of somebody else.
+  return (await lstat(path).catch(() => undefined))?.isSocket() ?? false;
+}
+
+function randomToken(random: (bytes: number) => Uint8Array): string {
+  return Buffer.from(random(TOKEN_BYTES)).toString("base64url");
+}

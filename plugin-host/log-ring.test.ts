@@ -1,0 +1,44 @@
+import { PassThrough } from "node:stream";
+import { expect, test } from "vitest";
+import { createLogRing } from "./log-ring.ts";
+
+test("it keeps the last 200 lines", () => {
+  const log = createLogRing();
+  for (let line = 1; line <= 250; line++) log.add("log", String(line));
+  expect(log.lines()).toHaveLength(200);
+  expect(log.lines().at(0)).toBe("log: 51");
+  log.add("log", "x\n".repeat(100_000));
+  expect(log.lines()).toHaveLength(200);
+});
+
+test("a stream is cut into lines wherever its chunks end, letters of several bytes included", async () => {
+  const log = createLogRing();
+  const stream = new PassThrough();
+  const drained = log.drain("stdout", stream);
+  const bytes = Buffer.from("grün\nrot\nohne Ende");
+  for (const byte of bytes) stream.write(Buffer.from([byte]));
+  stream.end();
+  await drained;
+  expect(log.lines()).toEqual(["stdout: grün", "stdout: rot", "stdout: ohne Ende"]);
+});
+
+test("a line without end takes no more memory than its limit", async () => {
+  const log = createLogRing();
+  const stream = new PassThrough();
+  const drained = log.drain("stderr", stream);
+  for (let block = 0; block < 64; block++) stream.write("x".repeat(64 * 1024));
+  stream.end("\n");
+  await drained;
+  expect(log.lines()).toEqual([`stderr: ${"x".repeat(64 * 1024)} … (${63 * 64 * 1024} more characters)`]);
+});
+
+test("last words are those of the present life", () => {
+  const log = createLogRing();
+  log.add("stderr", "old sorrow");
+  log.startLife("started");
+  expect(log.lastErrors()).toBe("");
+  log.add("stderr", "new sorrow");
+  log.add("stdout", "chatter");
+  log.add("host", "it died");
+  expect(log.lastErrors()).toBe("new sorrow");
+});
