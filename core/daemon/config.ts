@@ -1,0 +1,236 @@
+import { readFile, rename, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { parse, TomlError } from "smol-toml";
+import { type Failure, fail, ok, type Result } from "../domain/failure.ts";
+import { nearestWord } from "../domain/nearest-word.ts";
+import { checkRulePattern, type Policy, type Verdict } from "../domain/policy.ts";
+import { DEFAULT_LIMITS, type TurnLimits } from "../session/turn-context.ts";
+
+/** What config.toml says, checked. Every key is described in docs/config.md. */
+export type Config = {
+  /** "PROVIDER/NAME" or "PROVIDER" for whoever asks for none; empty for the first provider that is there. */
+  readonly model: string;
+  readonly anthropic: { readonly apiKey: string; readonly baseUrl: string; readonly model: string };
+  readonly limits: TurnLimits;
+  readonly policy: Policy;
+  readonly shell: { readonly network: boolean; readonly read: readonly string[]; readonly write: readonly string[] };
+  readonly sandbox: "auto" | "none";
+  readonly gateway: { readonly port: number; readonly token: string } | undefined;
+  /** File that every model answer is recorded to; empty for none. */
+  readonly tape: string;
+};
+
+export type LoadedConfig = {
+  readonly config: Config;
+  /** What is wrong with the file; the daemon runs all the same. */
+  readonly problems: readonly Failure[];
+};
+
+type Kind = "string" | "number" | "boolean" | "strings";
+type Value = string | number | boolean | readonly string[];
+
+/** Every key there is, with its kind. */
+const KEYS: Readonly<Record<string, Kind>> = {
+  model: "string",
+  "providers.anthropic.api_key": "string",
+  "providers.anthropic.base_url": "string",
+  "providers.anthropic.model": "string",
+  "limits.attended_steps": "number",
+  "limits.unattended_steps": "number",
+  "limits.approval_seconds": "number",
+  "limits.output_chars": "number",
+  "policy.allow": "strings",
+  "policy.ask": "strings",
+  "policy.deny": "strings",
+  "shell.network": "boolean",
+  "shell.read": "strings",
+  "shell.write": "strings",
+  "sandbox.level": "string",
+  "gateway.port": "number",
+  "gateway.token": "string",
+  "record.tape": "string",
+};
+
+const FILE = "config.toml";
+const LAST_GOOD = "config.last-good.toml";
+
+/**
+ * Reads `config.toml` of a data folder. A broken file is a problem that names line and key, and the last file that was
+ * good is used in its place; a missing file means the defaults. Keys that nobody knows are problems and nothing else.
+ */
+export async function loadConfig(home: string): Promise<LoadedConfig> {
+  const text = await readText(join(home, FILE));
+  const parsed = parseConfig(text ?? "", join(home, FILE));
+  if (parsed.ok) {
+    if (text !== undefined) await keepLastGood(home, text);
+    return parsed.value;
+  }
+  const lastGood = await readText(join(home, LAST_GOOD));
+  const fallback = parseConfig(lastGood ?? "", join(home, LAST_GOOD));
+  const inForce = lastGood === undefined ? "the defaults are in force" : "the last good one is in force";
+  const problem = { ...parsed.failure, message: `${parsed.failure.message}; ${inForce}` };
+  if (fallback.ok) return { config: fallback.value.config, problems: [problem] };
+  return { config: configFrom(new Map()), problems: [problem] };
+}
+
+async function readText(file: string): Promise<string | undefined> {
+  return readFile(file, "utf8").catch(() => undefined);
+}
+
+async function keepLastGood(home: string, text: string): Promise<void> {
+  if ((await readText(join(home, LAST_GOOD))) === text) return;
+  const temporary = join(home, `${LAST_GOOD}.new`);
+  await writeFile(temporary, text, { mode: 0o600 });
+  await rename(temporary, join(home, LAST_GOOD));
+}
+
+/** Checks the text of a config file. `file` is for messages only. */
+export function parseConfig(text: string, file: string): Result<LoadedConfig> {
+  let tree: Record<string, unknown>;
+  try {
+    tree = parse(text);
+  } catch (cause) {
+    if (!(cause instanceof TomlError)) throw cause;
+    const reason = cause.message.split("\n", 1)[0] ?? "not TOML";
+    return fail("invalid", `${file} line ${cause.line}: ${reason}`, {
+      hint: "mend the line; the daemon reads it at its next start",
+      cause,
+    });
+  }
+  const values = new Map<string, Value>();
+  const problems: Failure[] = [];
+  for (const [key, value] of leaves(tree, "")) {
+    const kind = KEYS[key];
+    const where = `${file} line ${lineOf(text, key)}`;
+    if (kind === undefined) {
+      problems.push(unknownKey(key, where));
+    } else if (isKind(value, kind)) {
+      values.set(key, value);
+    } else {
+      return fail("invalid", `${where}: ${key} must be ${article(kind)}, not ${JSON.stringify(value)}`, {
+        hint: "docs/config.md has an example of every key",
+      });
+    }
+  }
+  const wrong = checkValues(values);
+  if (wrong !== undefined) {
+    return fail("invalid", `${file} line ${lineOf(text, wrong.key)}: ${wrong.key} ${wrong.what}`, {
+      hint: "docs/config.md has an example of every key",
+    });
+  }
+  return ok({ config: configFrom(values), problems });
+}
+
+/** Every value that is not a table, with its dotted key. */
+function* leaves(tree: Record<string, unknown>, prefix: string): Generator<[string, unknown]> {
+  for (const [name, value] of Object.entries(tree)) {
+    const key = prefix === "" ? name : `${prefix}.${name}`;
+    const isTable = typeof value === "object" && value !== null && !Array.isArray(value) && !(value instanceof Date);
+    if (isTable) yield* leaves(value as Record<string, unknown>, key);
+    else yield [key, value];
+  }
+}
+
+function isKind(value: unknown, kind: Kind): value is Value {
+  if (kind === "strings") return Array.isArray(value) && value.every((item) => typeof item === "string");
+  if (kind === "number") return typeof value === "number" && Number.isInteger(value) && value >= 0;
+  return typeof value === kind;
+}
+
+function article(kind: Kind): string {
+  switch (kind) {
+    case "strings":
+      return "a list of strings";
+    case "number":
+      return "a whole number from 0 on";
+    case "boolean":
+      return "true or false";
+    case "string":
+      return "a string";
+  }
+}
+
+function unknownKey(key: string, where: string): Failure {
+  const near = nearestWord(key, Object.keys(KEYS));
+  const hint = near === undefined ? "docs/config.md lists every key" : `did you mean ${near}?`;
+  return { code: "invalid", message: `${where}: nobody knows the key ${key}, so it has no effect`, hint };
+}
+
+/** The line on which a dotted key is set, from 1; 1 when it is written in a form that this does not find. */
+function lineOf(text: string, key: string): number {
+  const name = key.slice(key.lastIndexOf(".") + 1);
+  const table = key.slice(0, Math.max(0, key.length - name.length - 1));
+  let current = "";
+  for (const [index, line] of text.split("\n").entries()) {
+    const header = /^\s*\[([^[\]]+)\]/.exec(line)?.[1];
+    if (header !== undefined) current = header.replaceAll(" ", "");
+    const assigned = /^\s*([A-Za-z0-9_.-]+)\s*=/.exec(line)?.[1];
+    if (assigned === undefined) continue;
+    if ((current === "" ? assigned : `${current}.${assigned}`) === key || (current === table && assigned === name))
+      return index + 1;
+  }
+  return 1;
+}
+
+function checkValues(values: ReadonlyMap<string, Value>): { key: string; what: string } | undefined {
+  for (const verdict of VERDICTS) {
+    for (const pattern of strings(values, `policy.${verdict}`)) {
+      const checked = checkRulePattern(pattern);
+      if (!checked.ok) return { key: `policy.${verdict}`, what: `holds a wrong pattern: ${checked.failure.message}` };
+    }
+  }
+  const level = values.get("sandbox.level");
+  if (level !== undefined && level !== "auto" && level !== "none") {
+    return { key: "sandbox.level", what: `must be "auto" or "none", not ${JSON.stringify(level)}` };
+  }
+  const port = values.get("gateway.port");
+  if (typeof port === "number" && port > 65_535) return { key: "gateway.port", what: `must be a port, not ${port}` };
+  for (const key of [
+    "limits.attended_steps",
+    "limits.unattended_steps",
+    "limits.approval_seconds",
+    "limits.output_chars",
+  ]) {
+    if (values.get(key) === 0) return { key, what: "must be at least 1" };
+  }
+  return undefined;
+}
+
+const VERDICTS: readonly Verdict[] = ["allow", "ask", "deny"];
+
+function configFrom(values: ReadonlyMap<string, Value>): Config {
+  const text = (key: string) => String(values.get(key) ?? "");
+  const number = (key: string, otherwise: number) => Number(values.get(key) ?? otherwise);
+  const policy = VERDICTS.flatMap((verdict) =>
+    strings(values, `policy.${verdict}`).map((pattern) => ({ pattern, verdict })),
+  );
+  const port = values.get("gateway.port");
+  return {
+    model: text("model"),
+    anthropic: {
+      apiKey: text("providers.anthropic.api_key"),
+      baseUrl: text("providers.anthropic.base_url"),
+      model: text("providers.anthropic.model"),
+    },
+    limits: {
+      attendedSteps: number("limits.attended_steps", DEFAULT_LIMITS.attendedSteps),
+      unattendedSteps: number("limits.unattended_steps", DEFAULT_LIMITS.unattendedSteps),
+      approvalMs: number("limits.approval_seconds", DEFAULT_LIMITS.approvalMs / 1000) * 1000,
+      outputChars: number("limits.output_chars", DEFAULT_LIMITS.outputChars),
+    },
+    policy,
+    shell: {
+      network: values.get("shell.network") === true,
+      read: strings(values, "shell.read"),
+      write: strings(values, "shell.write"),
+    },
+    sandbox: text("sandbox.level") === "none" ? "none" : "auto",
+    gateway: typeof port === "number" ? { port, token: text("gateway.token") } : undefined,
+    tape: text("record.tape"),
+  };
+}
+
+function strings(values: ReadonlyMap<string, Value>, key: string): readonly string[] {
+  const value = values.get(key);
+  return Array.isArray(value) ? value : [];
+}

@@ -1,0 +1,50 @@
+import { createHash } from "node:crypto";
+import { chmod, mkdir } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+
+/** The longest path that every system takes for a unix socket, bytes. */
+const SOCKET_PATH_LIMIT_BYTES = 100;
+
+/** Where everything lies. */
+export type Home = {
+  readonly dir: string;
+  readonly sessions: string;
+  readonly hooks: string;
+  readonly plugins: string;
+  readonly grants: string;
+  readonly memory: string;
+  readonly tokenFile: string;
+  /** The gateway's socket. */
+  readonly socket: string;
+  /** Short private folder for plugins' sockets. */
+  readonly runtime: string;
+};
+
+/** `runtimeDir` is $XDG_RUNTIME_DIR or empty. */
+export function homeAt(folder: string, runtimeDir: string): Home {
+  const dir = resolve(folder);
+  const digest = createHash("sha256").update(dir).digest("hex").slice(0, 12);
+  const short = runtimeDir === "" ? tmpdir() : runtimeDir;
+  const socket = join(dir, "clawd.sock");
+  return {
+    dir,
+    sessions: join(dir, "sessions"),
+    hooks: join(dir, "hooks"),
+    plugins: join(dir, "plugins"),
+    grants: join(dir, "grants"),
+    memory: join(dir, "memory"),
+    tokenFile: join(dir, "token"),
+    socket: Buffer.byteLength(socket) <= SOCKET_PATH_LIMIT_BYTES ? socket : join(short, `clawd-${digest}.sock`),
+    runtime: join(short, `clawd-${digest}`),
+  };
+}
+
+/** Makes the folders that are missing, for the owner alone. Throws what the file system says. */
+export async function makeHome(home: Home): Promise<void> {
+  await mkdir(home.dir, { recursive: true, mode: 0o700 });
+  await chmod(home.dir, 0o700);
+  for (const folder of [home.sessions, home.hooks, home.plugins, home.grants]) {
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+  }
+}

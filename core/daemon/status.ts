@@ -1,0 +1,93 @@
+import { createHash } from "node:crypto";
+import { statSync } from "node:fs";
+import type { DaemonStatus, DoctorCheck, HookRow } from "../domain/admin.ts";
+import type { Failure } from "../domain/failure.ts";
+
+/** What the checks look at, gathered by the daemon. */
+export type Findings = {
+  readonly status: DaemonStatus;
+  readonly hooks: readonly HookRow[];
+  readonly pluginProblems: readonly Failure[];
+};
+
+const OLDEST_NODE_MAJOR = 24;
+
+/** One row a check, the most important first. */
+export function diagnose({ status, hooks, pluginProblems }: Findings): readonly DoctorCheck[] {
+  const brokenHooks = hooks.flatMap(({ failure }) => (failure === undefined ? [] : [failure]));
+  return [
+    checkSandbox(status),
+    checkNode(status.nodeVersion),
+    checkHome(status.home),
+    checkProvider(status.provider),
+    checkProblems("config", "config.toml has no faults", status.problems),
+    checkProblems("hooks", `${hooks.length} hooks, all sound`, brokenHooks),
+    checkProblems("plugins", "every plugin can be used", pluginProblems),
+  ];
+}
+
+function checkSandbox({ sandbox }: DaemonStatus): DoctorCheck {
+  const ok = sandbox.level !== "none";
+  const fix = ok ? "" : "until then plugins run only when you trust them: claw plugin grant NAME --trust";
+  return { name: "sandbox", ok, found: `${sandbox.level}: ${sandbox.detail}`, fix };
+}
+
+function checkNode(version: string): DoctorCheck {
+  const major = Number(version.replace(/^v/, "").split(".", 1)[0]);
+  const ok = major >= OLDEST_NODE_MAJOR;
+  return {
+    name: "node",
+    ok,
+    found: version,
+    fix: ok ? "" : `run clawd on Node ${OLDEST_NODE_MAJOR} or newer: npm ci brings it`,
+  };
+}
+
+function checkHome(dir: string): DoctorCheck {
+  const open = (statSync(dir).mode & 0o077) !== 0;
+  const fix = open ? `chmod 700 ${dir}` : "";
+  return {
+    name: "home",
+    ok: !open,
+    found: open ? `${dir} can be entered by others` : `${dir}, for its owner alone`,
+    fix,
+  };
+}
+
+function checkProvider(provider: string): DoctorCheck {
+  const rehearsal = provider.startsWith("rehearsal");
+  const fix = "set ANTHROPIC_API_KEY, or api_key under [providers.anthropic] in config.toml, then claw down && claw up";
+  return {
+    name: "provider",
+    ok: !rehearsal,
+    found: rehearsal ? "no key: the rehearsal provider answers" : provider,
+    fix: rehearsal ? fix : "",
+  };
+}
+
+function checkProblems(
+  name: string,
+  sound: string,
+  problems: readonly { readonly message?: string; readonly hint?: string }[],
+): DoctorCheck {
+  if (problems.length === 0) return { name, ok: true, found: sound, fix: "" };
+  return {
+    name,
+    ok: false,
+    found: problems.map(({ message = "broken" }) => message).join("; "),
+    fix: problems
+      .map(({ hint = "" }) => hint)
+      .filter((hint) => hint !== "")
+      .join("; "),
+  };
+}
+
+/** Which provider variables the daemon has with another value than the client, or not at all. */
+export function staleVariables(env: NodeJS.ProcessEnv, digests: ReadonlyMap<string, string>): readonly string[] {
+  const stale: string[] = [];
+  for (const [name, digest] of digests) {
+    const own = env[name];
+    if (own === undefined || createHash("sha256").update(own).digest("hex") !== digest) stale.push(name);
+  }
+  return stale;
+}

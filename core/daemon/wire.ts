@@ -1,0 +1,161 @@
+import { randomBytes } from "node:crypto";
+import { join } from "node:path";
+import { openPluginHost } from "../../plugin-host/plugin-host.ts";
+import { openScriptHooks } from "../../sandbox/isolate/script-hooks.ts";
+import { probeLauncher } from "../../sandbox/os/probe.ts";
+import type { DaemonAdmin } from "../domain/admin.ts";
+import { ok, type Result } from "../domain/failure.ts";
+import type { Tool } from "../domain/tool.ts";
+import { openGateway } from "../gateway/gateway.ts";
+import { openJournal } from "../journal/jsonl-journal.ts";
+import { journalQuery } from "../memory/journal-query.ts";
+import { openMemory } from "../memory/memory.ts";
+import { memoryTools } from "../memory/memory-tools.ts";
+import { providerCatalog } from "../provider/catalog.ts";
+import { standardGates } from "../session/gates.ts";
+import { sessionRegistry } from "../session/session-registry.ts";
+import { protectedPath } from "../tools/protected-path.ts";
+import { createTools } from "../tools/tools.ts";
+import { type Config, loadConfig } from "./config.ts";
+import type { Home } from "./home.ts";
+import { idMaker } from "./ids.ts";
+import { diagnose, staleVariables } from "./status.ts";
+import { gatewayToken } from "./token.ts";
+
+/** The outside world, as the entry file found it. */
+export type Surroundings = {
+  readonly env: NodeJS.ProcessEnv;
+  readonly now: () => number;
+  readonly pid: number;
+  readonly version: string;
+  /** Folder of the bundled programs: hook host, guest prelude, ranking worker. */
+  readonly programs: string;
+  readonly nodeBinary: string;
+  readonly nodeVersion: string;
+  /** The isolated-vm addon that fits that Node. */
+  readonly addonFile: string;
+  /** Begins the daemon's end. */
+  readonly shutdown: () => void;
+};
+
+export type House = { readonly socket: string; readonly startedInMs: number; close(): Promise<void> };
+
+/** Builds every room and hands each what it needs; opens the doors last. */
+export async function buildHouse(home: Home, around: Surroundings): Promise<Result<House>> {
+  const { env, now, programs, nodeBinary } = around;
+  const startedAtMs = now();
+  const { config, problems } = await loadConfig(home.dir);
+  const [journal, launcher] = await Promise.all([
+    openJournal({ dir: home.sessions, now }),
+    probeLauncher({ searchPath: env.PATH ?? "", wanted: config.sandbox, nodeBinary }),
+  ]);
+  if (!journal.ok) return journal;
+  const newId = idMaker(now, randomBytes);
+  const providers = providerCatalog(providerConfig(config, env), now);
+  const memory = openMemory({
+    dir: home.memory,
+    workerFile: join(programs, "ranking-worker.js"),
+    journal: journal.value,
+    newId,
+  });
+  const scripts = await openScriptHooks({
+    launcher,
+    nodeBinary,
+    hostFile: join(programs, "hook-host.js"),
+    preludeFile: join(programs, "guest-prelude.js"),
+    addonFile: around.addonFile,
+    hooksDir: home.hooks,
+    now,
+    env,
+  });
+  const plugins = await openPluginHost({
+    pluginsDir: home.plugins,
+    grantsDir: home.grants,
+    runtimeDir: home.runtime,
+    launcher,
+    nodeBinary,
+    hostVersion: around.version,
+    sdkFile: join(programs, "..", "plugin-host", "sdk", "plugin.ts"),
+    now,
+    random: randomBytes,
+    recall: memory.search,
+  });
+  const own: readonly Tool[] = [
+    ...createTools({ launcher, protectedPaths: [home.dir], shell: { searchPath: env.PATH ?? "", ...config.shell } }),
+    ...memoryTools(memory),
+  ];
+  const sessions = sessionRegistry(journal.value, {
+    providers,
+    tools: () => [...own, ...plugins.tools()],
+    gates: standardGates(config.policy, scripts.hooks, (path, workspace) => protectedPath(path, workspace, [home.dir])),
+    hooks: scripts.hooks,
+    limits: config.limits,
+    now,
+    newId,
+  });
+  let tcpAddress = "";
+  const daemon: DaemonAdmin = {
+    async status() {
+      return {
+        pid: around.pid,
+        version: around.version,
+        nodeVersion: around.nodeVersion,
+        home: home.dir,
+        socket: home.socket,
+        tcpAddress,
+        provider: providers.defaultName,
+        sandbox: { level: launcher.level, detail: launcher.detail },
+        startedAtMs,
+        problems: [...problems, ...plugins.problems()],
+      };
+    },
+    async doctor() {
+      const status = { ...(await daemon.status()), problems };
+      return diagnose({ status, hooks: await scripts.admin.list(), pluginProblems: plugins.problems() });
+    },
+    shutdown: around.shutdown,
+    staleVariables: (digests) => staleVariables(env, digests),
+  };
+  const admin = {
+    daemon,
+    plugins: plugins.admin,
+    hooks: scripts.admin,
+    scripts: scripts.scripts,
+    memory,
+    query: journalQuery({ journalDir: home.sessions, nodeBinary, queryFile: join(programs, "query-process.js") }),
+  };
+  const tcp =
+    config.gateway === undefined
+      ? undefined
+      : { port: config.gateway.port, token: await gatewayToken(home.tokenFile, config.gateway.token, randomBytes) };
+  const gateway = await openGateway({ socket: home.socket, tcp }, sessions, journal.value, admin);
+  if (!gateway.ok) return gateway;
+  tcpAddress = gateway.value.tcpAddress;
+  // Nobody waits for this: the doors are open, and open turns are rare.
+  void sessions.resumeOpenTurns();
+
+  return ok({
+    socket: home.socket,
+    startedInMs: now() - startedAtMs,
+    async close() {
+      // Doors first, so that nothing new comes in; what runs is then told to end; the journal last.
+      await sessions.close();
+      await gateway.value.close();
+      await Promise.all([plugins.close(), scripts.close(), memory.close()]);
+      await journal.value.close();
+    },
+  });
+}
+
+function providerConfig(config: Config, env: NodeJS.ProcessEnv) {
+  const apiKey = env.ANTHROPIC_API_KEY || config.anthropic.apiKey;
+  const baseUrl = env.ANTHROPIC_BASE_URL || config.anthropic.baseUrl;
+  const { model } = config.anthropic;
+  return {
+    ...(config.model === "" ? {} : { default: config.model }),
+    ...(apiKey === ""
+      ? {}
+      : { anthropic: { apiKey, ...(baseUrl === "" ? {} : { baseUrl }), ...(model === "" ? {} : { model }) } }),
+    ...(config.tape === "" ? {} : { recordTo: config.tape }),
+  };
+}
