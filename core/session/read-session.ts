@@ -26,7 +26,8 @@ export async function foldSession(journal: Journal, id: string): Promise<Result<
     return true;
   });
   if (!read.ok) return read;
-  return session.seq === 0 ? noSession(id) : ok(session);
+  // A journal may hold something else than a conversation, such as the notes of the memory.
+  return session.workspace === "" ? noSession(id) : ok(session);
 }
 
 /** A list's row; undefined for a journal that is not a conversation. */

@@ -266,6 +266,9 @@ export function sessionRegistry(journal: Journal, services: TurnServices): Sessi
     if (running.has(id)) {
       return fail("conflict", `session ${id} has a running turn`, { hint: "stop it first" });
     }
+    // One that is corrupt may go; what is no session may not.
+    const folded = await foldSession(journal, id);
+    if (!folded.ok && folded.failure.code === "not_found") return folded;
     awake.delete(id);
     return journal.remove(id);
   }

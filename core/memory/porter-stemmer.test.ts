@@ -1,0 +1,23 @@
+import { expect, test } from "vitest";
+import { stemWord } from "./porter-stemmer.ts";
+
+// The examples of the paper, rule by rule, and of the reference program.
+const EXAMPLES = `caresses caress, ponies poni, ties ti, caress caress, cats cat, feed feed, agreed agre, plastered plaster, bled bled,
+  motoring motor, sing sing, conflated conflat, troubled troubl, sized size, hopping hop, tanned tan, falling fall, hissing hiss,
+  fizzed fizz, failing fail, filing file, happy happi, sky sky, relational relat, conditional condit, rational ration, valenci valenc,
+  hesitanci hesit, digitizer digit, conformabli conform, radicalli radic, differentli differ, vileli vile, analogousli analog,
+  vietnamization vietnam, predication predic, operator oper, feudalism feudal, decisiveness decis, hopefulness hope,
+  callousness callous, formaliti formal, sensitiviti sensit, sensibiliti sensibl, triplicate triplic, formative form,
+  formalize formal, electriciti electr, electrical electr, hopeful hope, goodness good, revival reviv, allowance allow,
+  inference infer, airliner airlin, gyroscopic gyroscop, adjustable adjust, defensible defens, irritant irrit, replacement replac,
+  adjustment adjust, dependent depend, adoption adopt, homologou homolog, communism commun, activate activ, angulariti angular,
+  homologous homolog, effective effect, bowdlerize bowdler, probate probat, rate rate, cease ceas, controll control, roll roll,
+  yes ye, by by, youth youth, dying dy, archaeology archaeolog, generalizations gener, oscillators oscil, sky sky, is is`;
+
+test("words come down to the stems of the published examples", () => {
+  const pairs = EXAMPLES.split(",").map((pair) => pair.trim().split(" "));
+  const wrong = pairs
+    .filter(([word = "", stem]) => stemWord(word) !== stem)
+    .map(([word = "", stem]) => [word, stem, stemWord(word)]);
+  expect(wrong).toEqual([]);
+});
