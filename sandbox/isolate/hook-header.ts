@@ -1,0 +1,185 @@
+import { type Failure, fail } from "../../core/domain/failure.ts";
+import { HOOK_POINT_ALIASES, HOOK_POINTS, type HookPoint } from "../../core/domain/hook.ts";
+import { type Grant, type Permission, parsePermission } from "../permission/permission.ts";
+
+export type OnError = "allow" | "deny" | "ask";
+
+/**
+ * What stands in a hook's first doc comment. A header with errors still tells all that could be read of it, so that a
+ * guard with a typing error goes on guarding its point.
+ */
+export type HookHeader = {
+  readonly points: readonly HookPoint[];
+  /** Lower runs first. */
+  readonly priority: number;
+  readonly timeoutMs: number;
+  /** As written; undefined leaves it to the point. */
+  readonly onError: OnError | undefined;
+  readonly grant: Grant;
+  /** The permissions as written. */
+  readonly granted: readonly string[];
+  /** The first thing that is wrong. */
+  readonly failure: Failure | undefined;
+};
+
+const DEFAULT_PRIORITY = 500;
+const PRIORITY_MAX = 1_000_000;
+const DEFAULT_TIMEOUT_MS = 5_000;
+const TIMEOUT_MIN_MS = 10;
+const TIMEOUT_MAX_MS = 120_000;
+const UNIT_MS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000 };
+const EXAMPLE = "/** @hook at=tool.before priority=100 timeout=2s on-error=deny */";
+
+/** Before the first statement: a shebang line, blanks, comments. */
+const LEADING = /^(?:#![^\n]*\n)?(?:\s+|\/\/[^\n]*\n|\/\*(?!\*)[\s\S]*?\*\/)*/;
+
+/** A hook on `tool.before` is a guard: it denies when it fails, unless it says otherwise. */
+export function onErrorAt(header: HookHeader, point: HookPoint): OnError {
+  return header.onError ?? (point === "tool.before" ? "deny" : "allow");
+}
+
+type Draft = {
+  points: HookPoint[];
+  priority: number;
+  timeoutMs: number;
+  onError: OnError | undefined;
+  allow: Permission[];
+  deny: Permission[];
+  granted: string[];
+};
+
+/** A problem with one `key=value`; undefined when it is fine. */
+type Complaint = { readonly message: string; readonly hint: string } | undefined;
+
+function readPoint(name: string): HookPoint | undefined {
+  if (Object.hasOwn(HOOK_POINT_ALIASES, name)) return HOOK_POINT_ALIASES[name];
+  return HOOK_POINTS.find((point) => point === name);
+}
+
+function readAt(draft: Draft, value: string): Complaint {
+  for (const name of value.split(",")) {
+    const point = readPoint(name);
+    if (!point)
+      return { message: `at: there is no hook point "${name}"`, hint: `write one of ${HOOK_POINTS.join(", ")}` };
+    if (!draft.points.includes(point)) draft.points.push(point);
+  }
+  return undefined;
+}
+
+function readPriority(draft: Draft, value: string): Complaint {
+  const priority = Number(value);
+  if (value === "" || !Number.isInteger(priority) || Math.abs(priority) > PRIORITY_MAX) {
+    return {
+      message: `priority: "${value}" is not a whole number`,
+      hint: `write priority=${DEFAULT_PRIORITY}; lower runs first`,
+    };
+  }
+  draft.priority = priority;
+  return undefined;
+}
+
+function readTimeout(draft: Draft, value: string): Complaint {
+  const [, amount, unit] = /^(\d+(?:\.\d+)?)(ms|s|m)$/.exec(value) ?? [];
+  const timeoutMs = Math.round(Number(amount) * (UNIT_MS[unit ?? ""] ?? Number.NaN));
+  if (!(timeoutMs >= TIMEOUT_MIN_MS && timeoutMs <= TIMEOUT_MAX_MS)) {
+    return {
+      message: `timeout: "${value}" is not a time from 10ms to 120s`,
+      hint: "write timeout=2s or timeout=500ms",
+    };
+  }
+  draft.timeoutMs = timeoutMs;
+  return undefined;
+}
+
+function readOnError(draft: Draft, value: string): Complaint {
+  const verdict = value === "critical" ? "deny" : value;
+  if (verdict !== "allow" && verdict !== "deny" && verdict !== "ask") {
+    return {
+      message: `on-error: "${value}" is not a verdict`,
+      hint: "write on-error=allow, on-error=deny or on-error=ask",
+    };
+  }
+  draft.onError = verdict;
+  return undefined;
+}
+
+const FIELDS: Readonly<Record<string, (draft: Draft, value: string) => Complaint>> = {
+  at: readAt,
+  priority: readPriority,
+  timeout: readTimeout,
+  "on-error": readOnError,
+};
+
+function readHookTag(draft: Draft, word: string): Complaint {
+  const cut = word.indexOf("=");
+  const key = (cut === -1 ? word : word.slice(0, cut)).replaceAll("_", "-");
+  if (cut === -1 || !Object.hasOwn(FIELDS, key)) {
+    return {
+      message: `"${word}" is not a field of @hook`,
+      hint: `fields are ${Object.keys(FIELDS).join("=, ")}=; for instance ${EXAMPLE}`,
+    };
+  }
+  return FIELDS[key]?.(draft, word.slice(cut + 1));
+}
+
+function readPermissionTag(draft: Draft, tag: "allow" | "deny", word: string, folder: string): Complaint {
+  const parsed = parsePermission(word, folder);
+  if (!parsed.ok)
+    return { message: `@${tag} ${word}: ${parsed.message}`, hint: `for instance @${tag} read=./rules env=CITY` };
+  draft[tag].push(...parsed.value);
+  draft.granted.push(tag === "allow" ? word : `!${word}`);
+  return undefined;
+}
+
+function readTag(draft: Draft, text: string, folder: string): Complaint {
+  const [tag, ...words] = text.split(/\s+/).filter((word) => word !== "");
+  let first: Complaint;
+  for (const word of words) {
+    const complaint =
+      tag === "@hook"
+        ? readHookTag(draft, word)
+        : readPermissionTag(draft, tag === "@deny" ? "deny" : "allow", word, folder);
+    first ??= complaint;
+  }
+  return first;
+}
+
+/**
+ * Reads a hook's header without executing anything.
+ * @param file how to name the file in a failure
+ * @param text the beginning of the file
+ * @param folder absolute; relative paths of permissions start here
+ */
+export function parseHookHeader(file: string, text: string, folder: string): HookHeader {
+  const draft: Draft = {
+    points: [],
+    priority: DEFAULT_PRIORITY,
+    timeoutMs: DEFAULT_TIMEOUT_MS,
+    onError: undefined,
+    allow: [],
+    deny: [],
+    granted: [],
+  };
+  let failure: Failure | undefined;
+  const complain = (line: number, complaint: Complaint) => {
+    if (!complaint) return;
+    failure ??= fail("invalid", `${file}:${line}: ${complaint.message}`, { hint: complaint.hint }).failure;
+  };
+
+  const lead = LEADING.exec(text)?.[0].length ?? 0;
+  const end = text.startsWith("/**", lead) ? text.indexOf("*/", lead) : -1;
+  const firstLine = text.slice(0, lead).split("\n").length;
+  const lines = end === -1 ? [] : text.slice(lead + 3, end).split("\n");
+  let tags = 0;
+  lines.forEach((line, index) => {
+    const content = line.replace(/^\s*\*?\s*/, "").trim();
+    if (!/^@(?:hook|allow|deny)(?:\s|$)/.test(content)) return;
+    if (content.startsWith("@hook")) tags += 1;
+    complain(firstLine + index, readTag(draft, content, folder));
+  });
+  if (tags === 0) complain(1, { message: "it does not begin with a @hook header", hint: `begin it with ${EXAMPLE}` });
+  else if (draft.points.length === 0)
+    complain(firstLine, { message: "at: no hook point", hint: `for instance ${EXAMPLE}` });
+  const { allow, deny, ...rest } = draft;
+  return { ...rest, grant: { allow, deny }, failure };
+}

@@ -1,0 +1,352 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { rm, symlink } from "node:fs/promises";
+import { join } from "node:path";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { NO_HOOKS } from "../../core/domain/hook.ts";
+import { NO_SIGNAL, openSandboxRoom, type SandboxRoom, toolBefore } from "./fixtures/sandbox-room.ts";
+import { openScriptHooks } from "./script-hooks.ts";
+
+const EVENT = { tool: "shell", args: { command: "ls" } };
+
+/** Processes of this machine that run the hook host of a room. */
+function hostsOf(room: SandboxRoom): number[] {
+  return readdirSync("/proc")
+    .filter((name) => /^\d+$/.test(name))
+    .filter((pid) => {
+      try {
+        const [program, ...args] = readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0");
+        return program === room.files.nodeBinary && args.includes(room.files.hostFile);
+      } catch {
+        return false;
+      }
+    })
+    .map(Number);
+}
+
+async function clear(room: SandboxRoom): Promise<void> {
+  await Promise.all(readdirSync(room.hooksDir).map((name) => rm(join(room.hooksDir, name), { recursive: true })));
+}
+
+function body(header: string, code: string): string {
+  return `/** @hook at=tool.before ${header} */\n${code}`;
+}
+
+describe.each(["auto", "none"] as const)("hook scripts with a launcher of level %s", (wanted) => {
+  let room: SandboxRoom;
+  const printed: string[] = [];
+
+  beforeAll(async () => {
+    room = await openSandboxRoom({
+      wanted,
+      env: { CITY: "Oslo", API_TOKEN: "secret", APP_NAME: "x" },
+      log: (hook, line) => printed.push(`${hook}: ${line}`),
+    });
+    if (wanted === "auto" && room.launcher.level === "none")
+      console.info(`no bubblewrap here: ${room.launcher.detail}`);
+  });
+  afterEach(async () => {
+    printed.length = 0;
+    await clear(room);
+  });
+  afterAll(async () => {
+    await room.close();
+    expect(hostsOf(room)).toEqual([]);
+  });
+
+  const fire = (sessionId?: string) => room.hooks.hooks.run(toolBefore(EVENT, sessionId), NO_SIGNAL);
+  const hook = (name: string, code: string, header = "") => room.write(`hooks/${name}.ts`, body(header, code));
+
+  test("without a hook for the point nothing is started", async () => {
+    await room.write("hooks/after.ts", "/** @hook at=tool.after */ export default () => ({ block: 'x' })");
+    const before = hostsOf(room);
+    expect(await fire()).toBe(NO_HOOKS);
+    expect(hostsOf(room)).toEqual(before);
+  });
+
+  test("a hook passes, modifies, blocks, answers or skips", async () => {
+    await hook(
+      "all",
+      `export default async (event: { value: { args: { command: string } } }) => {
+        switch (event.value.args.command) {
+          case "pass": return { pass: true };
+          case "modify": return { modify: { ...event.value, args: { command: "true" } } };
+          case "block": return { block: "not today" };
+          case "answer": return { answer: { n: [1, null] } };
+          case "skip": return { skip: true };
+        }
+      }`,
+    );
+    const answers = [];
+    for (const command of ["nothing", "pass", "modify", "block", "answer", "skip"]) {
+      const outcome = await room.hooks.hooks.run(toolBefore({ tool: "shell", args: { command } }), NO_SIGNAL);
+      answers.push(outcome.answer);
+    }
+    expect(answers).toEqual([
+      { do: "pass" },
+      { do: "pass" },
+      { do: "modify", value: { tool: "shell", args: { command: "true" } } },
+      { do: "block", because: "not today" },
+      { do: "answer", result: { n: [1, null] } },
+      { do: "skip" },
+    ]);
+  });
+
+  test("hooks run by priority, feed each other, and those after a decision are only considered", async () => {
+    await hook("b-first", "export default (e) => ({ modify: { ...e.value, tool: e.value.tool + '1' } })", "priority=1");
+    await hook(
+      "a-second",
+      "export default (e) => ({ modify: { ...e.value, tool: e.value.tool + '2' } })",
+      "priority=2",
+    );
+    await hook("c-third", "export default (e) => ({ block: e.value.tool })", "priority=3");
+    await hook("d-fourth", "export default () => { throw 1 }", "priority=4");
+    const { answer, receipts } = await fire();
+    expect(answer).toEqual({ do: "block", because: "shell12" });
+    expect(receipts.map(({ hook: name, verdict, ran }) => [name, verdict, ran])).toEqual([
+      ["b-first", "modify", true],
+      ["a-second", "modify", true],
+      ["c-third", "block", true],
+      ["d-fourth", "pass", false],
+    ]);
+  });
+
+  test.each([
+    ["deny", { do: "block" }],
+    ["allow", { do: "pass" }],
+    ["ask", { do: "ask" }],
+  ])("a hook that throws answers by on-error=%s, with the place in its own file", async (onError, answer) => {
+    await hook("thrower", "\nexport default () => {\n  throw new Error('boom');\n};", `on-error=${onError}`);
+    const outcome = await fire();
+    expect(outcome.answer).toMatchObject(answer);
+    expect(outcome.receipts[0]?.because).toContain('hook "thrower" Error: boom (thrower.ts:4:9)');
+  });
+
+  test("a hook whose time is up while it is wedged does not hold back the next", async () => {
+    await hook(
+      "wedge",
+      "export default () => Array.prototype.includes.call({ length: 2 ** 53 - 1 }, 1)",
+      "timeout=250ms",
+    );
+    expect((await fire()).answer.do).toBe("block");
+    await hook("wedge", "export default () => ({ pass: true })");
+    expect((await fire()).answer).toEqual({ do: "pass" });
+  });
+
+  test("what a hook remembers is seen by no other hook and no other session", async () => {
+    const code =
+      "globalThis.count ??= 0; export default () => { globalThis.count += 1; console.log(globalThis.count); }";
+    await hook("one", code);
+    await hook("two", code);
+    for (const session of ["s1", "s1", "s2"]) await fire(session);
+    expect(printed).toEqual(["one: 1", "two: 1", "one: 2", "two: 2", "one: 1", "two: 1"]);
+  });
+
+  test("kill -9 of the host in the middle of an event gives the on-error verdict, and the next event works", async () => {
+    await hook(
+      "slow",
+      "console.log('up'); export default (e) => e.value.tool === 'shell' ? new Promise((r) => setTimeout(r, 30_000)) : undefined",
+    );
+    const running = fire();
+    await expect.poll(() => printed, { timeout: 10_000 }).toContain("slow: up");
+    for (const pid of hostsOf(room)) process.kill(pid, "SIGKILL");
+    expect((await running).answer).toMatchObject({ do: "block", because: expect.stringContaining("lost its process") });
+    const next = await room.hooks.hooks.run(toolBefore({ tool: "read", args: {} }), NO_SIGNAL);
+    expect(next.answer).toEqual({ do: "pass" });
+  });
+
+  // The same code at both levels, and slow: once is enough.
+  test.skipIf(wanted === "none")("events that share a process with one that kills it are asked again", async () => {
+    const code = `console.log('up'); export default async (e) => {
+      await new Promise((r) => setTimeout(r, 100));
+      if (e.value.tool === "bad") Array.prototype.includes.call({ length: 2 ** 53 - 1 }, 1);
+      await new Promise((r) => setTimeout(r, 900));
+    }`;
+    await hook("shared", code);
+    const events = ["bad", "good", "fine"].map((tool, index) =>
+      room.hooks.hooks.run(toolBefore({ tool, args: {} }, `s${index}`), NO_SIGNAL),
+    );
+    const answers = (await Promise.all(events)).map(({ answer }) => answer.do);
+    expect(answers).toEqual(["block", "pass", "pass"]);
+  });
+
+  test("many sessions at once are all answered", async () => {
+    await hook("echo", "export default async (e) => { await null; return { answer: e.sessionId }; }");
+    const events = Array.from({ length: 40 }, (_, index) => fire(`s${index % 20}`));
+    const answers = (await Promise.all(events)).map(({ answer }) => answer);
+    expect(answers).toEqual(events.map((_, index) => ({ do: "answer", result: `s${index % 20}` })));
+  });
+
+  test.skipIf(wanted === "none")(
+    "more hooks than processes may live are all asked, and all end when idle",
+    async () => {
+      const names = Array.from({ length: 10 }, (_, index) => `h${index}`);
+      for (const name of names) await hook(name, "export default () => {}");
+      const others = hostsOf(room).length;
+      const few = await openScriptHooks({
+        ...room.files,
+        launcher: room.launcher,
+        hooksDir: room.hooksDir,
+        now: () => performance.now(),
+        env: {},
+        limits: { idleMs: 100 },
+      });
+      const outcomes = await Promise.all([
+        few.hooks.run(toolBefore(EVENT), NO_SIGNAL),
+        few.hooks.run(toolBefore(EVENT, "s2"), NO_SIGNAL),
+      ]);
+      for (const { receipts } of outcomes)
+        expect(receipts.map((one) => [one.hook, one.verdict, one.ran])).toEqual(
+          names.map((name) => [name, "pass", true]),
+        );
+      await expect.poll(() => hostsOf(room).length, { timeout: 10_000 }).toBeLessThanOrEqual(others);
+      await few.close();
+    },
+  );
+
+  test("an aborted run ends at once", async () => {
+    await hook(
+      "slow",
+      "console.log('up'); export default () => new Promise((r) => setTimeout(r, 30_000))",
+      "on-error=allow",
+    );
+    const interrupt = new AbortController();
+    const running = room.hooks.hooks.run(toolBefore(EVENT), interrupt.signal);
+    await expect.poll(() => printed, { timeout: 10_000 }).toContain("slow: up");
+    interrupt.abort();
+    expect((await running).receipts[0]).toMatchObject({ verdict: "pass", because: 'hook "slow" was interrupted' });
+  });
+
+  test("a saved change of a hook or of what it imports holds for the next event", async () => {
+    await room.write("hooks/lib/word.ts", "export const word: string = 'one'");
+    await hook("reload", "import { word } from './lib/word.ts'; export default () => ({ answer: word })");
+    expect((await fire()).answer).toEqual({ do: "answer", result: "one" });
+    await room.write("hooks/lib/word.ts", "export const word: string = 'two'");
+    expect((await fire()).answer).toEqual({ do: "answer", result: "two" });
+    await rm(join(room.hooksDir, "reload.ts"));
+    expect(await fire()).toBe(NO_HOOKS);
+  });
+
+  test("a file is read only where it is granted, by its name and by where it really lies", async () => {
+    await room.write("hooks/rules/a.txt", "granted");
+    await room.write("hooks/rules/deny.txt", "denied");
+    await room.write("secret.txt", "secret");
+    await symlink(join(room.folder, "secret.txt"), join(room.hooksDir, "rules/out.txt"));
+    const code = `/** @hook at=tool.before
+ * @allow read=./rules
+ * @deny read=./rules/deny.txt
+ */
+export default async () => {
+  const answer = [];
+  for (const path of ["./rules/a.txt", "./rules/../rules/a.txt", "./rules/deny.txt", "./rules/out.txt", "../secret.txt", "/etc/passwd", "./rules", "./rules/none", "/proc/self/environ", ""]) {
+    answer.push(await Deno.readTextFile(path).catch((error) => error.name));
+  }
+  return { answer };
+}`;
+    await room.write("hooks/reader.ts", code);
+    const denied = "NotCapable";
+    expect((await fire()).answer).toEqual({
+      do: "answer",
+      result: ["granted", "granted", denied, denied, denied, denied, "Error", "NotFound", denied, "TypeError"],
+    });
+  });
+
+  test("a denial names what would allow it", async () => {
+    await hook("reader", "export default async () => { await Deno.readTextFile('/etc/hosts') }");
+    const { receipts } = await fire();
+    expect(receipts[0]?.because).toContain("NotCapable");
+    expect(receipts[0]?.because).toContain("--allow-read=/etc/hosts");
+  });
+
+  test("a variable is known only where it is granted, and a pattern opens no secrets", async () => {
+    const code = `/** @hook at=tool.before
+ * @allow env=CITY,A*
+ */
+export default () => ({ answer: ["CITY", "APP_NAME", "API_TOKEN", "HOME", "AXE"].map((name) => {
+  try { return Deno.env.get(name) ?? "unset" } catch (error) { return error.name }
+}) })`;
+    await room.write("hooks/env.ts", code);
+    expect((await fire()).answer).toEqual({ do: "answer", result: ["Oslo", "x", "NotCapable", "NotCapable", "unset"] });
+  });
+
+  test("the web surface works", async () => {
+    const code = `export default async () => {
+      const order = [];
+      const timer = setTimeout(() => order.push("never"), 5);
+      clearTimeout(timer);
+      setTimeout(() => order.push("b"), 20);
+      setTimeout((word) => order.push(word), 5, "a");
+      queueMicrotask(() => order.push("micro"));
+      await new Promise((resolve) => setTimeout(resolve, 40));
+      const text = "žluťoučký 🐎 \u0800";
+      const bytes = new TextEncoder().encode(text);
+      const streaming = new TextDecoder();
+      const pieces = [...bytes].map((byte) => streaming.decode(new Uint8Array([byte]), { stream: true })).join("") + streaming.decode();
+      const broken = new TextDecoder().decode(new Uint8Array([0xef, 0xbb, 0xbf, 0x61, 0xe2, 0x82, 0x62, 0xff]));
+      const cyclic = { map: new Map([[1, new Set([2])]]), date: new Date(0) };
+      cyclic.self = cyclic;
+      const copy = structuredClone(cyclic);
+      return { answer: { order, same: pieces === text && new TextDecoder().decode(bytes) === text, broken,
+        base64: [btoa("hé"), atob(btoa("h\u00e9")) === "hé"],
+        copy: [copy.self === copy, copy !== cyclic, copy.map.get(1).has(2), copy.date.getTime()] } };
+    }`;
+    await hook("web", code);
+    expect((await fire()).answer).toEqual({
+      do: "answer",
+      result: {
+        order: ["micro", "a", "b"],
+        same: true,
+        broken: "a\ufffdb\ufffd",
+        base64: ["aOk=", true],
+        copy: [true, true, true, 0],
+      },
+    });
+  });
+
+  test("a broken hook blocks the point it guards, and is shown", async () => {
+    await room.write("hooks/a.ts", "/** @hook at=BeforeToolCall priority=high */ export default () => {}");
+    await room.write("hooks/b.ts", "export default () => {}");
+    await room.write("hooks/c.ts", "/** @hook at=tool.befor */ export default () => {}");
+    expect((await fire()).answer).toMatchObject({ do: "block", because: expect.stringContaining("priority") });
+    const rows = await room.hooks.admin.list();
+    expect(rows.map(({ name, points, failure }) => [name, points, failure?.message])).toEqual([
+      ["a", ["tool.before"], 'a.ts:1: priority: "high" is not a whole number'],
+      ["b", [], "b.ts:1: it does not begin with a @hook header"],
+      ["c", [], 'c.ts:1: at: there is no hook point "tool.befor"'],
+    ]);
+  });
+
+  test("hooks are added, tried and removed", async () => {
+    const { admin } = room.hooks;
+    const file = await room.write(
+      "mine/guard.ts",
+      body(
+        "",
+        "export default (e, clawd) => { console.log('saw', e.value); clawd.log(clawd.hook); return { block: 'no' } }",
+      ),
+    );
+    expect(await admin.add(file)).toMatchObject({
+      ok: true,
+      value: { name: "guard", points: ["tool.before"], onError: "deny", priority: 500, timeoutMs: 5000 },
+    });
+    expect(await admin.add(file)).toMatchObject({ ok: false, failure: { code: "conflict" } });
+    expect(await admin.test("guard", "", { tool: "x" })).toMatchObject({
+      ok: true,
+      value: { answer: { do: "block", because: "no" }, log: ['saw { tool: "x" }', "guard"] },
+    });
+    expect(await admin.test("guard", "message.received", {})).toMatchObject({
+      ok: false,
+      failure: { code: "invalid" },
+    });
+    expect(await admin.remove("gard")).toMatchObject({
+      ok: false,
+      failure: { code: "not_found", hint: "there are guard" },
+    });
+    expect(await admin.remove("guard")).toMatchObject({ ok: true });
+    expect(await admin.list()).toEqual([]);
+    const bad = await room.write("mine/bad.ts", body("", "export default ("));
+    expect(await admin.add(bad)).toMatchObject({
+      ok: false,
+      failure: { code: "invalid", message: expect.stringMatching(/^bad\.ts:2:/) },
+    });
+  });
+});
