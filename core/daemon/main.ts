@@ -10,6 +10,8 @@ import { buildHouse, type House } from "./wire.ts";
 /** An orderly end that takes longer than this becomes a plain one, milliseconds. */
 const SHUTDOWN_LIMIT_MS = 15_000;
 
+const DISK_THREADS = "16";
+
 function log(line: string): void {
   process.stderr.write(`${new Date().toISOString()} ${line}\n`);
 }
@@ -28,6 +30,10 @@ function isolatedVmAddon(manifest: string): string {
 }
 
 async function main(): Promise<void> {
+  // Syncs of different journals wait for the disk side by side: four threads would queue them.
+  process.env.UV_THREADPOOL_SIZE ??= DISK_THREADS;
+  // A file-size limit shall fail the write, not end the daemon.
+  process.on("SIGXFSZ", () => {});
   const programs = dirname(fileURLToPath(import.meta.url));
   const { version } = JSON.parse(readFileSync(join(programs, "..", "package.json"), "utf8"));
   const home = homeAt(process.env.CLAWD_HOME ?? join(homedir(), ".clawd"), process.env.XDG_RUNTIME_DIR ?? "");

@@ -6,8 +6,8 @@ import type { Head, Journal } from "../../core/domain/journal.ts";
 /** One journal and a second look at the same stored events, as after a restart. */
 export type JournalUnderTest = {
   readonly journal: Journal;
-  reopen(): Promise<Journal>;
-  dispose(): Promise<void>;
+  readonly reopen: () => Promise<Journal>;
+  readonly dispose: () => Promise<void>;
 };
 
 export function spoke(text: string): EventBody {
@@ -32,7 +32,12 @@ export async function storedEvents(journal: Journal, sessionId: string, after = 
 }
 
 /** Follows until it has so many events, and leaves. */
-export async function followedEvents(journal: Journal, sessionId: string, after: number, count: number): Promise<Event[]> {
+export async function followedEvents(
+  journal: Journal,
+  sessionId: string,
+  after: number,
+  count: number,
+): Promise<Event[]> {
   const events: Event[] = [];
   for await (const event of journal.read(sessionId, { after, follow: true }, new AbortController().signal)) {
     events.push(event);
@@ -78,7 +83,10 @@ export function journalContract(name: string, open: () => Promise<JournalUnderTe
         done(await journal.create("s1"));
         done(await journal.append("s1", 0, [spoke("a")]));
         for (const stale of [0, 2, -1]) {
-          expect(await journal.append("s1", stale, [spoke("x")])).toMatchObject({ ok: false, failure: { code: "conflict" } });
+          expect(await journal.append("s1", stale, [spoke("x")])).toMatchObject({
+            ok: false,
+            failure: { code: "conflict" },
+          });
         }
         expect((await storedEvents(journal, "s1")).map(textOf)).toEqual(["a"]);
       }));
@@ -137,7 +145,17 @@ export function journalContract(name: string, open: () => Promise<JournalUnderTe
 
     test("whatever text is appended comes back, in one line's worth of events", () =>
       withJournal(async ({ journal, reopen }) => {
-        const texts = ["", "\n\r\n", "\u2028\u2029\u0085", "\0\u0001\u007f", '"}\\",{', "👩‍👩‍👧‍👦", "\ufeff", '","hash":"', "x".repeat(300_000)];
+        const texts = [
+          "",
+          "\n\r\n",
+          "\u2028\u2029\u0085",
+          "\0\u0001\u007f",
+          '"}\\",{',
+          "👩‍👩‍👧‍👦",
+          "\ufeff",
+          '","hash":"',
+          "x".repeat(300_000),
+        ];
         done(await journal.create("s1"));
         done(await journal.append("s1", 0, texts.map(spoke)));
         expect((await storedEvents(await reopen(), "s1")).map(textOf)).toEqual(texts);
@@ -155,7 +173,9 @@ export function journalContract(name: string, open: () => Promise<JournalUnderTe
           { case: "replyEnded", value: { step: 0.5 } },
         ] as EventBody[];
         for (const body of bodies) {
-          expect(await journal.append("s1", 0, [spoke("before"), body])).toMatchObject({ failure: { code: "invalid" } });
+          expect(await journal.append("s1", 0, [spoke("before"), body])).toMatchObject({
+            failure: { code: "invalid" },
+          });
         }
         done(await journal.append("s1", 0, [spoke("after")]));
         expect((await storedEvents(journal, "s1")).map(textOf)).toEqual(["after"]);
@@ -173,7 +193,9 @@ export function journalContract(name: string, open: () => Promise<JournalUnderTe
       withJournal(async ({ journal }) => {
         done(await journal.create("s1"));
         const args = { path: "a" };
-        const [event] = done(await journal.append("s1", 0, [{ case: "toolCallStarted", value: { tool: "read", args } }]));
+        const [event] = done(
+          await journal.append("s1", 0, [{ case: "toolCallStarted", value: { tool: "read", args } }]),
+        );
         args.path = "b";
         expect([event]).toStrictEqual(await storedEvents(journal, "s1"));
       }));
@@ -208,7 +230,8 @@ export function journalContract(name: string, open: () => Promise<JournalUnderTe
           setImmediate(() => stop.abort());
         }
         expect(heard).toEqual(["a"]);
-        for await (const event of journal.read("s1", { after: 0, follow: true }, AbortSignal.abort())) heard.push(textOf(event));
+        for await (const event of journal.read("s1", { after: 0, follow: true }, AbortSignal.abort()))
+          heard.push(textOf(event));
         expect(heard).toEqual(["a"]);
       }));
 
