@@ -174,6 +174,20 @@ test("a reader that leaves early is no failure", async () => {
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
 });
 
+test("run gives a script its arguments and its permissions, and ends as it ends", async () => {
+  await writeFile(
+    join(bench.workspace, "script.ts"),
+    `console.log(Deno.args.join("|"));
+console.error("noted");
+console.log(await Deno.readTextFile("./notes.md").catch((error) => error.name));
+Deno.exit(7);`,
+  );
+  const denied = await bench.claw("run", "script.ts", "a", "--b");
+  expect(denied).toEqual({ code: 7, stdout: "a|--b\nNotCapable\n", stderr: "noted\n" });
+  const granted = await bench.claw("run", "--allow-read=.", "script.ts");
+  expect(granted).toMatchObject({ code: 7, stdout: "\nthe engine weaves patterns\n\n" });
+});
+
 test("Ctrl-C stops the turn and shows its end; the session goes on", async () => {
   const { child, told, closed } = await sayUntilToolRuns("run sleep 60");
   child.kill("SIGINT");

@@ -1,0 +1,280 @@
+import type { Flag, Positionals } from "./args.ts";
+import type { CommandEntry } from "./command.ts";
+
+const JSON_FLAG: Flag = { name: "json", kind: "switch", about: "print JSON lines" };
+const NONE: Positionals = { names: [], min: 0, max: 0 };
+
+function exactly(...names: readonly string[]): Positionals {
+  return { names, min: names.length, max: names.length };
+}
+function atMost(...names: readonly string[]): Positionals {
+  return { names, min: 0, max: names.length };
+}
+/** Words that make one text, so that quotes may be left out. */
+function words(name: string, min: number): Positionals {
+  return { names: [name], min, max: Number.POSITIVE_INFINITY };
+}
+
+const SAY_FLAGS: readonly Flag[] = [
+  { name: "session", kind: "text", value: "ID", about: 'go on with a session; "last" is the newest' },
+  { name: "model", kind: "text", value: "PROVIDER/NAME", about: "who answers" },
+  { name: "workspace", kind: "text", value: "DIR", about: "the folder a new session works in (default: this one)" },
+  { name: "allow", kind: "list", value: "TOOL:PATTERN", about: "answer questions about such calls with yes" },
+  { name: "yolo", kind: "switch", about: "answer every question with yes; a deny stays a deny" },
+  JSON_FLAG,
+];
+
+/** Every command, in the order of the help. */
+export const COMMANDS: readonly CommandEntry[] = [
+  {
+    path: ["say"],
+    about: "say something and watch the answer come",
+    positionals: words("TEXT", 0),
+    flags: SAY_FLAGS,
+    load: async () => (await import("./commands/say.ts")).say,
+  },
+  {
+    path: ["chat"],
+    about: "talk; with piped input, one message without prompts",
+    positionals: NONE,
+    flags: SAY_FLAGS,
+    load: async () => (await import("./commands/chat.ts")).chat,
+  },
+  {
+    path: ["attach"],
+    about: "pick a session up again and follow it",
+    positionals: exactly("ID"),
+    flags: [{ name: "after", kind: "text", value: "SEQ", about: "the last event that you have" }, JSON_FLAG],
+    load: async () => (await import("./commands/attach.ts")).attach,
+  },
+  {
+    path: ["up"],
+    about: "start the daemon",
+    positionals: NONE,
+    flags: [JSON_FLAG],
+    load: async () => (await import("./commands/daemon.ts")).up,
+  },
+  {
+    path: ["down"],
+    about: "end the daemon",
+    positionals: NONE,
+    flags: [JSON_FLAG],
+    load: async () => (await import("./commands/daemon.ts")).down,
+  },
+  {
+    path: ["status"],
+    about: "what runs, and how well",
+    positionals: NONE,
+    flags: [JSON_FLAG],
+    load: async () => (await import("./commands/daemon.ts")).status,
+  },
+  {
+    path: ["doctor"],
+    about: "what is missing or wrong, each with its mend",
+    positionals: NONE,
+    flags: [JSON_FLAG],
+    load: async () => (await import("./commands/doctor.ts")).doctor,
+  },
+  {
+    path: ["init"],
+    about: "write a commented config.toml where none is",
+    positionals: NONE,
+    flags: [JSON_FLAG],
+    load: async () => (await import("./commands/init.ts")).init,
+  },
+  {
+    path: ["sessions", "list"],
+    about: "sessions, newest first",
+    positionals: NONE,
+    flags: [{ name: "limit", kind: "text", value: "N", about: "the most rows (default 100)" }, JSON_FLAG],
+    load: async () => (await import("./commands/sessions.ts")).listSessions,
+  },
+  {
+    path: ["sessions", "show"],
+    about: "what happened in a session",
+    positionals: exactly("ID"),
+    flags: [JSON_FLAG],
+    load: async () => (await import("./commands/sessions.ts")).showSession,
+  },
+  {
+    path: ["sessions", "fork"],
+    about: "begin a session with the events of another",
+    positionals: exactly("ID"),
+    flags: [{ name: "at", kind: "text", value: "SEQ", about: "the last event to take (default: all)" }, JSON_FLAG],
+    load: async () => (await import("./commands/sessions.ts")).forkSession,
+  },
+  {
+    path: ["sessions", "delete"],
+    about: "delete a session and its journal",
+    positionals: exactly("ID"),
+    flags: [JSON_FLAG],
+    load: async () => (await import("./commands/sessions.ts")).deleteSession,
+  },
+  {
+    path: ["sessions", "export"],
+    about: "a session's events as JSON lines",
+    positionals: exactly("ID"),
+    flags: [JSON_FLAG],
+    load: async () => (await import("./commands/sessions.ts")).exportSession,
+  },
+  {
+    path: ["run"],
+    about: "run a script in the sandbox: --allow-read=./data, --allow-net, --deny-… as in Deno",
+    positionals: exactly("FILE"),
+    openFlags: ["allow-", "deny-"],
+    tail: true,
+    flags: [],
+    load: async () => (await import("./commands/run.ts")).run,
+  },
+  {
+    path: ["hook", "list"],
+    about: "hooks in the order in which they run",
+    positionals: NONE,
+    flags: [JSON_FLAG],
+    load: async () => (await import("./commands/hook.ts")).listHooks,
+  },
+  {
+    path: ["hook", "add"],
+    about: "check a script and put it into the hooks folder",
+    positionals: exactly("FILE"),
+    flags: [JSON_FLAG],
+    load: async () => (await import("./commands/hook.ts")).addHook,
+  },
+  {
+    path: ["hook", "test"],
+    about: "run one hook on a made-up event",
+    positionals: exactly("NAME"),
+    flags: [
+      { name: "point", kind: "text", value: "POINT", about: "the hook point (default: its first)" },
+      { name: "value", kind: "text", value: "JSON", about: "the event's value, as the hook sees it" },
+      JSON_FLAG,
+    ],
+    load: async () => (await import("./commands/hook.ts")).testHook,
+  },
+  {
+    path: ["hook", "remove"],
+    about: "take a hook out of the hooks folder",
+    positionals: exactly("NAME"),
+    flags: [JSON_FLAG],
+    load: async () => (await import("./commands/hook.ts")).removeHook,
+  },
+  {
+    path: ["plugin", "list"],
+    about: "installed plugins",
+    positionals: NONE,
+    flags: [JSON_FLAG],
+    load: async () => (await import("./commands/plugin.ts")).listPlugins,
+  },
+  {
+    path: ["plugin", "install"],
+    about: "show what a plugin asks for, and install it when you agree",
+    positionals: exactly("DIR"),
+    flags: [
+      { name: "yes", kind: "switch", about: "grant what it asks for" },
+      { name: "trust", kind: "switch", about: "let it run without a sandbox where the machine has none" },
+      JSON_FLAG,
+    ],
+    load: async () => (await import("./commands/plugin.ts")).installPlugin,
+  },
+  {
+    path: ["plugin", "remove"],
+    about: "stop a plugin and delete it",
+    positionals: exactly("NAME"),
+    flags: [JSON_FLAG],
+    load: async () => (await import("./commands/plugin.ts")).removePlugin,
+  },
+  {
+    path: ["plugin", "enable"],
+    about: "turn a plugin on",
+    positionals: exactly("NAME"),
+    flags: [JSON_FLAG],
+    load: async () => (await import("./commands/plugin.ts")).enablePlugin,
+  },
+  {
+    path: ["plugin", "disable"],
+    about: "turn a plugin off",
+    positionals: exactly("NAME"),
+    flags: [JSON_FLAG],
+    load: async () => (await import("./commands/plugin.ts")).disablePlugin,
+  },
+  {
+    path: ["plugin", "grant"],
+    about: "grant what an installed plugin asks for",
+    positionals: exactly("NAME"),
+    flags: [
+      { name: "trust", kind: "switch", about: "let it run without a sandbox where the machine has none" },
+      JSON_FLAG,
+    ],
+    load: async () => (await import("./commands/plugin.ts")).grantPlugin,
+  },
+  {
+    path: ["plugin", "reload"],
+    about: "read a plugin's files again and restart it",
+    positionals: exactly("NAME"),
+    flags: [JSON_FLAG],
+    load: async () => (await import("./commands/plugin.ts")).reloadPlugin,
+  },
+  {
+    path: ["plugin", "logs"],
+    about: "the last lines that a plugin wrote",
+    positionals: exactly("NAME"),
+    flags: [JSON_FLAG],
+    load: async () => (await import("./commands/plugin.ts")).showPluginLog,
+  },
+  {
+    path: ["memory", "index"],
+    about: "index a folder's text files",
+    positionals: exactly("DIR"),
+    flags: [JSON_FLAG],
+    load: async () => (await import("./commands/memory.ts")).indexFolder,
+  },
+  {
+    path: ["memory", "search"],
+    about: "search files and notes, best first",
+    positionals: words("WORDS", 1),
+    flags: [{ name: "limit", kind: "text", value: "N", about: "the most hits (default 10)" }, JSON_FLAG],
+    load: async () => (await import("./commands/memory.ts")).searchMemory,
+  },
+  {
+    path: ["memory", "remember"],
+    about: "put a note into memory",
+    positionals: words("TEXT", 1),
+    flags: [JSON_FLAG],
+    load: async () => (await import("./commands/memory.ts")).rememberNote,
+  },
+  {
+    path: ["memory", "forget"],
+    about: "take a note out of memory",
+    positionals: exactly("ID"),
+    flags: [JSON_FLAG],
+    load: async () => (await import("./commands/memory.ts")).forgetNote,
+  },
+  {
+    path: ["memory", "stats"],
+    about: "how much is indexed",
+    positionals: NONE,
+    flags: [JSON_FLAG],
+    load: async () => (await import("./commands/memory.ts")).showMemoryStats,
+  },
+  {
+    path: ["audit", "verify"],
+    about: "prove that no journal was changed",
+    positionals: atMost("ID"),
+    flags: [JSON_FLAG],
+    load: async () => (await import("./commands/journal.ts")).verifyJournals,
+  },
+  {
+    path: ["sql"],
+    about: 'ask the journals, e.g. claw sql "select * from events limit 5"',
+    positionals: words("SELECT", 1),
+    flags: [JSON_FLAG],
+    load: async () => (await import("./commands/journal.ts")).querySql,
+  },
+  {
+    path: ["tour"],
+    about: "twenty seconds that show every part at work",
+    positionals: NONE,
+    flags: [],
+    load: async () => (await import("./commands/tour.ts")).tour,
+  },
+];

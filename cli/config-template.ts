@@ -1,0 +1,42 @@
+/** What `claw init` writes: every setting with its default, all of them commented out. */
+export const CONFIG_TEMPLATE = `# The settings of clawd. Take the "# " before a setting away to change it; claw down && claw up reads it again.
+
+# Who answers: "PROVIDER/NAME" or "PROVIDER". Without it: anthropic when it has a key, else the offline rehearsal.
+# model = "anthropic"
+
+# [providers.anthropic]
+# api_key = ""                      # or the variable ANTHROPIC_API_KEY
+# base_url = ""                     # or the variable ANTHROPIC_BASE_URL
+# model = ""
+
+# What calls need before they happen: deny beats ask beats allow. A pattern is TOOL or TOOL:PATTERN.
+# [policy]
+# allow = []                        # e.g. ["shell:npm test"]
+# ask = []
+# deny = []                         # e.g. ["shell:git push*"]
+
+# What shell commands may touch beside the workspace.
+# [shell]
+# network = false
+# read = []
+# write = []
+
+# [limits]
+# attended_steps = 250              # model calls in one turn while somebody waits for it
+# unattended_steps = 10             # and while nobody does
+# approval_seconds = 300            # how long a question waits for its answer
+# output_chars = 100000             # how much of a tool's output the model gets to read
+
+# "auto" takes the strongest sandbox that the machine has; "none" turns it off.
+# [sandbox]
+# level = "auto"
+
+# A loopback port beside the socket, for programs that cannot use one. They must send the token.
+# [gateway]
+# port = 0                          # 0 takes any free port; claw status shows it
+# token = ""                        # empty: made at the first start and kept in the data folder
+
+# Record every answer of the model, to be replayed with: claw say --model tape/FILE "…"
+# [record]
+# tape = ""
+`;

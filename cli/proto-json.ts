@@ -1,0 +1,16 @@
+import { type DescMessage, type MessageShape, toJson } from "@bufbuild/protobuf";
+import { type Event, EventSchema } from "../proto/gen/clawd/v1/event_pb.ts";
+import type { Screen } from "./screen.ts";
+
+/** Prints a message as one line of ProtoJSON, zeros and empty lists included, so that a reader finds every field. */
+export function printProto<M extends DescMessage>(screen: Screen, schema: M, message: MessageShape<M>): void {
+  printJson(screen, toJson(schema, message, { alwaysEmitImplicit: true }));
+}
+
+export function printJson(screen: Screen, value: unknown): void {
+  screen.data(`${JSON.stringify(value)}\n`);
+}
+
+export function openEventPrinter(screen: Screen): (event: Event) => void {
+  return (event) => printProto(screen, EventSchema, event);
+}

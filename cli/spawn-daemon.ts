@@ -1,0 +1,77 @@
+import { spawn } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { chmod, mkdir, open } from "node:fs/promises";
+import { join } from "node:path";
+import type { DialPlan } from "./dial.ts";
+import { fail, ok, type Result, thrownText } from "./trouble.ts";
+
+export type SpawnedDaemon = {
+  /** How and when (`performance.now()`) it ended; undefined while it runs. */
+  exited(): { readonly how: string; readonly atMs: number } | undefined;
+  /** True when another living process says that it is the daemon of this data folder. */
+  hasRival(): boolean;
+  /** The last lines that were logged since this start; empty when there are none. */
+  tailLog(limitBytes: number, limitLines: number): Promise<string>;
+};
+
+/** Starts the daemon as its own process, which outlives this one. It logs to `$CLAWD_HOME/clawd.log`. */
+export async function spawnDaemon(plan: DialPlan): Promise<Result<SpawnedDaemon>> {
+  const logFile = join(plan.home, "clawd.log");
+  try {
+    await mkdir(plan.home, { recursive: true, mode: 0o700 });
+    const log = await open(logFile, "a", 0o600);
+    try {
+      await chmod(logFile, 0o600);
+      const sizeBefore = (await log.stat()).size;
+      const child = spawn(plan.nodeBinary, [plan.daemonFile], {
+        // The daemon keeps no folder busy that a person may want to delete or unmount.
+        cwd: plan.home,
+        detached: true,
+        stdio: ["ignore", log.fd, log.fd],
+        env: { ...plan.env, CLAWD_HOME: plan.home },
+      });
+      let exited: { how: string; atMs: number } | undefined;
+      const note = (how: string): void => {
+        exited ??= { how, atMs: performance.now() };
+      };
+      child.once("error", (cause) => note(thrownText(cause)));
+      child.once("exit", (code, signal) => note(signal ?? `exit code ${code}`));
+      child.unref();
+      return ok({
+        exited: () => exited,
+        hasRival: () => namesLivingProcess(join(plan.home, "clawd.pid")),
+        tailLog: (bytes, lines) => readTail(logFile, sizeBefore, bytes, lines),
+      });
+    } finally {
+      await log.close();
+    }
+  } catch (cause) {
+    const hint = "set CLAWD_HOME to a folder that you may write to";
+    return fail("unreachable", `cannot start a daemon in ${plan.home}: ${thrownText(cause)}`, hint);
+  }
+}
+
+function namesLivingProcess(pidFile: string): boolean {
+  try {
+    const pid = Number.parseInt(readFileSync(pidFile, "utf8"), 10);
+    return pid > 0 && process.kill(pid, 0);
+  } catch {
+    return false; // No file, or nobody of that id.
+  }
+}
+
+async function readTail(file: string, from: number, limitBytes: number, limitLines: number): Promise<string> {
+  try {
+    const handle = await open(file, "r");
+    try {
+      const { size } = await handle.stat();
+      const start = Math.max(from, size - limitBytes);
+      const { buffer, bytesRead } = await handle.read(Buffer.alloc(Math.max(0, size - start)), 0, null, start);
+      return buffer.toString("utf8", 0, bytesRead).trimEnd().split("\n").slice(-limitLines).join("\n");
+    } finally {
+      await handle.close();
+    }
+  } catch {
+    return ""; // The failure that this was meant to explain is told anyway.
+  }
+}

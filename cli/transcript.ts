@@ -1,0 +1,201 @@
+import type { JsonObject } from "@bufbuild/protobuf";
+import type { ToolCallBlock } from "../proto/gen/clawd/v1/content_pb.ts";
+import {
+  type Event,
+  type HookRan,
+  HookVerdict,
+  type ToolCallEnded,
+  type ToolCallStarted,
+  ToolCallStatus,
+  type TurnEnded,
+  TurnOutcome,
+} from "../proto/gen/clawd/v1/event_pb.ts";
+import { type Delta, DeltaKind } from "../proto/gen/clawd/v1/session_pb.ts";
+import { escapeControls, escapeLine, shorten } from "./escape.ts";
+import { openReplyText } from "./reply-text.ts";
+import type { Paint, Style } from "./screen.ts";
+
+const ARGUMENTS_LIMIT = 100;
+const REASON_LIMIT = 400;
+/** Arguments of calls whose end is still to come; a session has far fewer calls under way. */
+const OPEN_CALLS_LIMIT = 1_000;
+
+/** What one piece of news looks like: words of the reply for stdout, lines for stderr, and what is under way now. */
+export type Shown = { readonly text: string; readonly notes: readonly string[]; readonly spin?: string };
+
+const NOTHING: Shown = { text: "", notes: [] };
+
+export type Transcript = {
+  event(event: Event): Shown;
+  delta(delta: Delta): Shown;
+};
+
+/** Lays out a session's news as they come. Foreign words in `notes` are harmless on a terminal; `text` is as the model wrote it. */
+export function openTranscript(paint: Paint, options: { readonly echoUser: boolean }): Transcript {
+  const reply = openReplyText();
+  const openCalls = new Map<string, string>();
+
+  function callWanted(call: ToolCallBlock | ToolCallStarted): Shown {
+    const args = argumentsText(call.args);
+    if (openCalls.size < OPEN_CALLS_LIMIT) openCalls.set(call.callId, args);
+    return { ...NOTHING, spin: `${escapeLine(call.tool)} ${args}` };
+  }
+
+  function toolEnded(call: ToolCallEnded): Shown {
+    const args = openCalls.get(call.callId) ?? "";
+    openCalls.delete(call.callId);
+    return { text: "", notes: toolLines(call, args, paint) };
+  }
+
+  return {
+    delta(delta) {
+      switch (delta.kind) {
+        case DeltaKind.TEXT:
+          // The model speaks again when all calls have ended. A delta may overtake the events that say so; then the
+          // event that closes its block brings the words, in their right place.
+          if (openCalls.size > 0) return NOTHING;
+          return { text: reply.delta(delta, delta.offset, delta.text), notes: [] };
+        case DeltaKind.THINKING:
+          return { ...NOTHING, spin: "thinking" };
+        case DeltaKind.PROGRESS:
+          return { ...NOTHING, spin: shorten(escapeLine(delta.text.trim()), ARGUMENTS_LIMIT) };
+        default:
+          return NOTHING;
+      }
+    },
+    event(event) {
+      const { body } = event;
+      switch (body.case) {
+        case "userSpoke":
+          return options.echoUser
+            ? { text: reply.finish(), notes: [paint("bold", `› ${escapeControls(body.value.text)}`)] }
+            : NOTHING;
+        case "turnStarted":
+          return { ...NOTHING, spin: `${escapeLine(body.value.model)} is thinking` };
+        case "turnResumed":
+          return note(
+            reply.finish(),
+            paint("yellow", `↻ the daemon was restarted and takes the turn up again (${body.value.attempt})`),
+          );
+        case "blockEnded": {
+          const { content } = body.value;
+          if (content?.kind.case === "text") {
+            return { text: reply.blockEnded(body.value, content.kind.value.text), notes: [] };
+          }
+          return content?.kind.case === "toolCall" ? callWanted(content.kind.value) : NOTHING;
+        }
+        case "hookRan":
+          return { text: "", notes: hookLines(body.value, paint) };
+        case "approvalAsked": {
+          const { tool, args, because } = body.value;
+          return note(
+            "",
+            `${paint("yellow", "?")} ${escapeLine(tool)} ${argumentsText(args)} ${paint("dim", reason(because))}`,
+          );
+        }
+        case "approvalAnswered":
+          return note("", paint("dim", body.value.allowed ? "  allowed" : "  refused"));
+        case "approvalExpired":
+          return note("", paint("dim", "  nobody answered in time"));
+        case "toolCallStarted":
+          // With the arguments that it really runs with: a hook may have changed them.
+          return callWanted(body.value);
+        case "toolCallEnded":
+          return toolEnded(body.value);
+        case "interruptRequested":
+          return note("", paint("yellow", "■ asked to stop"));
+        case "turnEnded":
+          openCalls.clear();
+          return { text: reply.finish(), notes: turnLines(body.value, paint) };
+        case "memoryRemembered":
+          return note("", paint("dim", `✎ remembered: ${reason(body.value.text)}`));
+        case "memoryForgotten":
+          return note("", paint("dim", `✎ forgot ${escapeLine(body.value.memoryId)}`));
+        case "sessionOpened":
+        case "replyEnded":
+        case undefined:
+          return NOTHING;
+        default:
+          return NOTHING; // A newer daemon's event.
+      }
+    },
+  };
+}
+
+function note(text: string, line: string): Shown {
+  return { text, notes: [line] };
+}
+
+function reason(text: string): string {
+  return shorten(escapeLine(text), REASON_LIMIT);
+}
+
+const STATUS_LOOKS: Readonly<Record<number, readonly [Style, string, string]>> = {
+  [ToolCallStatus.DONE]: ["green", "✓", ""],
+  [ToolCallStatus.FAILED]: ["red", "✗", "failed"],
+  [ToolCallStatus.DENIED]: ["red", "⊘", "denied"],
+  [ToolCallStatus.LOST]: ["yellow", "?", "lost"],
+  [ToolCallStatus.CANCELLED]: ["yellow", "■", "cancelled"],
+  [ToolCallStatus.ANSWERED]: ["cyan", "↩", "answered by a hook"],
+};
+
+function toolLines(call: ToolCallEnded, args: string, paint: Paint): string[] {
+  const [style, mark, word] = STATUS_LOOKS[call.status] ?? ["yellow", "?", "ended"];
+  const facts = [word, call.ms > 0 ? `${formatMs(call.ms)}` : ""].filter((fact) => fact !== "").join(", ");
+  const subject = args === "" ? escapeLine(call.tool) : `${escapeLine(call.tool)} ${args}`;
+  const lines = [`${paint(style, mark)} ${subject} ${paint("dim", facts)}`.trimEnd()];
+  if (call.failure !== undefined) {
+    lines.push(paint("dim", `  ${reason(call.failure.message)}`));
+    if (call.failure.hint !== "") lines.push(paint("dim", `  → ${reason(call.failure.hint)}`));
+  }
+  return lines;
+}
+
+const VERDICT_WORDS: Readonly<Record<number, string>> = {
+  [HookVerdict.MODIFY]: "changed",
+  [HookVerdict.BLOCK]: "blocked",
+  [HookVerdict.ANSWER]: "answered",
+  [HookVerdict.ASK]: "asks about",
+};
+
+function hookLines(ran: HookRan, paint: Paint): string[] {
+  const word = VERDICT_WORDS[ran.verdict];
+  if (word === undefined || !ran.ran) return [];
+  const style: Style = ran.verdict === HookVerdict.BLOCK ? "red" : "cyan";
+  const because = ran.because === "" ? "" : `: ${reason(ran.because)}`;
+  return [
+    `${paint(style, "⛨")} hook ${escapeLine(ran.hook)} ${word} ${escapeLine(ran.point)}${because} ${paint("dim", formatMs(ran.ms))}`,
+  ];
+}
+
+function turnLines(ended: TurnEnded, paint: Paint): string[] {
+  switch (ended.outcome) {
+    case TurnOutcome.DONE:
+      return [];
+    case TurnOutcome.CANCELLED:
+      return [paint("yellow", "■ the turn was stopped")];
+    default: {
+      const lines = [paint("red", `✗ the turn failed: ${reason(ended.failure?.message ?? "no reason was given")}`)];
+      if ((ended.failure?.hint ?? "") !== "") lines.push(paint("dim", `  → ${reason(ended.failure?.hint ?? "")}`));
+      return lines;
+    }
+  }
+}
+
+/** Arguments on one line: the plain value when there is one, `key=value` pairs otherwise. */
+export function argumentsText(args: JsonObject | undefined): string {
+  const pairs = Object.entries(args ?? {});
+  const show = (value: unknown): string => (typeof value === "string" ? value : JSON.stringify(value));
+  const [only] = pairs;
+  const text =
+    pairs.length === 1 && only !== undefined
+      ? show(only[1])
+      : pairs.map(([key, value]) => `${key}=${show(value)}`).join(" ");
+  return shorten(escapeLine(text), ARGUMENTS_LIMIT);
+}
+
+/** Milliseconds for eyes: "0.4 ms", "12 ms", "3.1 s". */
+export function formatMs(ms: number): string {
+  if (ms < 10) return `${ms.toFixed(1)} ms`;
+  return ms < 1_000 ? `${Math.round(ms)} ms` : `${(ms / 1_000).toFixed(1)} s`;
+}
