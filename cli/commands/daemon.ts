@@ -1,3 +1,4 @@
+import { existsSync, readFileSync } from "node:fs";
 import {
   DaemonService,
   PluginState,
@@ -63,18 +64,24 @@ export async function down(context: Context, args: Arguments): Promise<number> {
   }
 }
 
-/** True once no process has that id; false when it is still there after `limitMs`. */
+/** True once no process of that id runs; false when it still does after `limitMs`. */
 export async function waitUntilGone(pid: number, limitMs: number): Promise<boolean> {
   const endMs = performance.now() + limitMs;
   while (performance.now() < endMs) {
-    try {
-      process.kill(pid, 0);
-    } catch (cause) {
-      if (errorCode(cause) === "ESRCH") return true;
-    }
+    if (!isRunning(pid)) return true;
     await new Promise((wake) => setTimeout(wake, POLL_MS));
   }
   return false;
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+  } catch (cause) {
+    return errorCode(cause) !== "ESRCH";
+  }
+  // One that has ended but was not yet collected by its parent is gone for all but the process table.
+  return !existsSync(`/proc/${pid}/stat`) || !/\) Z /.test(readFileSync(`/proc/${pid}/stat`, "utf8"));
 }
 
 /** `claw status`: one page, or one JSON object. */

@@ -54,6 +54,7 @@ export async function buildHouse(home: Home, around: Surroundings): Promise<Resu
   const providers = providerCatalog(providerConfig(config, env), now);
   const memory = openMemory({
     dir: home.memory,
+    dataDir: home.dir,
     workerFile: join(programs, "ranking-worker.js"),
     journal: journal.value,
     newId,

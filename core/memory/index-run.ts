@@ -20,6 +20,8 @@ export type IndexRun = {
   readonly signal: AbortSignal;
   /** What is searched now. */
   readonly segments: readonly StoredSegment[];
+  /** Real path of a folder of which nothing is indexed. */
+  readonly hidden: string;
   /** Called right before a publication: whoever must know of the folder durably writes it down here. */
   readonly announce: () => Promise<Result<void>>;
 };
@@ -77,7 +79,9 @@ async function walk(run: IndexRun, folder: string): Promise<Result<string[]>> {
   if (!walked.ok) return walked;
   switch (walked.value.status) {
     case "walked":
-      return ok(splitPaths(walked.value.paths));
+      return ok(
+        splitPaths(walked.value.paths).filter((path) => !`${prefixOf(folder)}${path}`.startsWith(prefixOf(run.hidden))),
+      );
     case "too-many":
       return fail("exhausted", `${folder} has more than ${FOLDER_LIMIT_FILES} files`, {
         hint: "index the folders in it that matter, or name the others in its .gitignore",

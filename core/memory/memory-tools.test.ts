@@ -12,7 +12,13 @@ test("a model can search, remember, recall and forget", async () => {
   const journal = await openJournal({ dir: join(home, "journal"), now: () => 0 });
   if (!journal.ok) throw new Error(journal.failure.message);
   const workerFile = join(import.meta.dirname, "ranking-worker.ts");
-  const memory = openMemory({ dir: join(home, "memory"), workerFile, journal: journal.value, newId: () => "n1" });
+  const memory = openMemory({
+    dir: join(home, "memory"),
+    dataDir: join(home, "memory"),
+    workerFile,
+    journal: journal.value,
+    newId: () => "n1",
+  });
   const tools = new Map(memoryTools(memory).map((tool) => [tool.name, tool]));
   const signal = new AbortController().signal;
   const run = (name: string, args: JsonObject) =>

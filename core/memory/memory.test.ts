@@ -35,7 +35,7 @@ afterEach(async () => {
 });
 
 function open(dir = join(home, "memory")): Memory {
-  const memory = openMemory({ dir, workerFile: WORKER_FILE, journal, newId: () => `note-${++lastId}` });
+  const memory = openMemory({ dir, dataDir: dir, workerFile: WORKER_FILE, journal, newId: () => `note-${++lastId}` });
   opened.push(memory);
   return memory;
 }
@@ -108,6 +108,21 @@ test("what is binary, too large, ignored, linked or foreign to a project stays o
   const memory = open();
   expect(await indexAll(memory)).toMatchObject({ files: 4, skipped: 2 });
   expect(paths(await find(memory, "marker"))).toEqual(["sub/good.md:1"]);
+});
+
+test("the daemon's own data is never indexed, though the folder around it is", async () => {
+  await writeFile(join(home, "config.toml"), 'api_key = "sk-secret"');
+  await writeFile(join(source, "mine.md"), "my words about sk-secret");
+  const memory = openMemory({
+    ...{ dir: join(home, "data/memory"), dataDir: join(home, "data"), workerFile: WORKER_FILE, journal },
+    newId: () => "n",
+  });
+  opened.push(memory);
+  await mkdir(join(home, "data"), { recursive: true });
+  await writeFile(join(home, "data/config.toml"), 'api_key = "sk-secret"');
+  await indexAll(memory, home);
+  const hits = await find(memory, "sk secret");
+  expect(hits.map((hit) => hit.path).sort()).toEqual([join(home, "config.toml"), join(source, "mine.md")].sort());
 });
 
 test("changed, new, removed and restored files leave the index as if it were made fresh", async () => {

@@ -1,4 +1,5 @@
 import { existsSync } from "node:fs";
+import { realpath } from "node:fs/promises";
 import { join } from "node:path";
 import { fail, ok, type Result } from "../domain/failure.ts";
 import type { Journal } from "../domain/journal.ts";
@@ -22,6 +23,8 @@ const DEFAULT_THREADS = 2;
 export type MemoryOptions = {
   /** Its folder; made when needed. */
   readonly dir: string;
+  /** The daemon's data folder: keys and the token lie there, so that nothing of it is ever indexed. */
+  readonly dataDir: string;
   /** The bundled ranking-worker. */
   readonly workerFile: string;
   readonly journal: Journal;
@@ -76,6 +79,7 @@ export function openMemory(options: MemoryOptions): Memory {
           report,
           signal: AbortSignal.any([signal, open.retired, closing.signal]),
           segments: open.segments,
+          hidden: await realpath(options.dataDir),
           announce() {
             publishing = published.promise;
             const { path: real, exists } = folder.value;

@@ -40,6 +40,7 @@ export async function askPerson(turn: TurnContext, call: Call, because: string):
     case "refused":
       return { allowed: false, because: "the person said no" };
     default:
+      if (turn.signal.aborted) return { allowed: false, because: "the turn was stopped before anybody answered" };
       return {
         allowed: false,
         because: `nobody answered within ${Math.round(limits.approvalMs / 1000)} seconds`,

@@ -22,8 +22,10 @@ const EVENT_LIMIT = 256;
 export type Mailbox = {
   /** Resolves when there is room for the next; drops everything once closed. */
   put(news: News): Promise<void>;
-  /** Never waits: a full mailbox drops its oldest deltas. */
-  offer(delta: Delta): void;
+  /** Passes a delta on once the event `afterSeq` has been. Never waits: a full mailbox drops its oldest deltas. */
+  offer(delta: Delta, afterSeq: number): void;
+  /** The last event that the listener has taken. */
+  taken(): number;
   /** Lets the listener read what is there and then ends it. */
   close(): void;
   /** For one listener; `leave` runs when it stops listening, however that comes. */
@@ -41,9 +43,15 @@ export type Listener = {
   readonly attended: boolean;
 };
 
-export function mailbox(): Mailbox {
+/** `after` is the last event that the listener has already. */
+export function mailbox(after: number): Mailbox {
   let waiting: News[] = [];
+  /** Deltas in `waiting`. */
   let deltas = 0;
+  /** Deltas that would overtake events which the journal has and the listener has not. */
+  let early: { readonly delta: Delta; readonly afterSeq: number }[] = [];
+  let lastPut = after;
+  let lastTaken = after;
   let closed = false;
   let wakeListener: (() => void) | undefined;
   let wakeTeller: (() => void) | undefined;
@@ -58,7 +66,17 @@ export function mailbox(): Mailbox {
     wakeTeller = undefined;
   }
 
+  function pass(delta: Delta): void {
+    if (deltas >= DELTA_LIMIT) {
+      waiting = waiting.filter((news) => news.kind !== "delta");
+      deltas = 0;
+    }
+    waiting.push({ kind: "delta", delta });
+    deltas += 1;
+  }
+
   return {
+    taken: () => lastTaken,
     async put(news) {
       while (!closed && waiting.length - deltas >= EVENT_LIMIT) {
         await new Promise<void>((resolve) => {
@@ -67,16 +85,21 @@ export function mailbox(): Mailbox {
       }
       if (closed) return;
       waiting.push(news);
+      if (news.kind === "event") {
+        lastPut = news.event.seq;
+        const ready = early.findIndex(({ afterSeq }) => afterSeq > lastPut);
+        for (const { delta } of early.splice(0, ready < 0 ? early.length : ready)) pass(delta);
+      }
       wake();
     },
-    offer(delta) {
+    offer(delta, afterSeq) {
       if (closed) return;
-      if (deltas >= DELTA_LIMIT) {
-        waiting = waiting.filter((news) => news.kind !== "delta");
-        deltas = 0;
+      if (afterSeq > lastPut) {
+        if (early.length >= DELTA_LIMIT) early = [];
+        early.push({ delta, afterSeq });
+        return;
       }
-      waiting.push({ kind: "delta", delta });
-      deltas += 1;
+      pass(delta);
       wake();
     },
     close() {
@@ -91,7 +114,10 @@ export function mailbox(): Mailbox {
           waiting = [];
           deltas = 0;
           release();
-          yield* batch;
+          for (const news of batch) {
+            yield news;
+            if (news.kind === "event") lastTaken = news.event.seq;
+          }
           if (waiting.length > 0) continue;
           if (closed) return;
           await new Promise<void>((resolve) => {

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from "node:timers/promises";
 import type { Command } from "../domain/command.ts";
 import { decide } from "../domain/decide.ts";
 import type { Event, EventBody } from "../domain/event.ts";
@@ -16,6 +17,9 @@ import { runTurn } from "./turn-loop.ts";
 const AWAKE_LIMIT = 64;
 /** How long an orderly end waits for turns to close, milliseconds. */
 const CLOSE_LIMIT_MS = 8_000;
+/** How long it waits after that for clients to hear of it, milliseconds. */
+const TELL_LIMIT_MS = 1_000;
+const TELL_POLL_MS = 5;
 
 export type SayOptions = {
   readonly text: string;
@@ -61,6 +65,8 @@ type Running = { readonly stop: AbortController; readonly ended: Promise<void> }
 export function sessionRegistry(journal: Journal, services: TurnServices): SessionRegistry {
   const awake = new Map<string, Promise<Result<Awake>>>();
   const running = new Map<string, Running>();
+  /** Aborts when no turn may run any more, and then, when nobody is to be told any more. */
+  const stopping = new AbortController();
   const closing = new AbortController();
 
   /** Folds a session's journal, settles what a stop left open, and goes on with its turn. */
@@ -106,13 +112,14 @@ export function sessionRegistry(journal: Journal, services: TurnServices): Sessi
   /** Starts working on the turn that the journal says is open, if any. */
   function startTurn(session: Awake): void {
     const { turn, id } = session.writer.state();
-    if (turn === undefined || running.has(id) || closing.signal.aborted) return;
+    if (turn === undefined || running.has(id) || stopping.signal.aborted) return;
     const stop = new AbortController();
     const tell = (delta: Delta) => {
-      for (const box of session.listeners.keys()) box.offer(delta);
+      const { seq } = session.writer.state();
+      for (const box of session.listeners.keys()) box.offer(delta, seq);
     };
     const answerers = () => [...session.listeners.values()].filter((listener) => listener.canAnswer).length;
-    const signal = AbortSignal.any([stop.signal, closing.signal]);
+    const signal = AbortSignal.any([stop.signal, stopping.signal]);
     const context = { ...services, turnId: turn.id, writer: session.writer, tell, answerers, signal };
     const ended = runTurn(context).finally(() => {
       running.delete(id);
@@ -202,7 +209,7 @@ export function sessionRegistry(journal: Journal, services: TurnServices): Sessi
     const { id, workspace, turn } = session.writer.state();
     const turnId = turn?.id ?? "";
     const event = { at: "message.received", sessionId: id, turnId, callId: "", workspace, value: { text } } as const;
-    const { answer, receipts } = await services.hooks.run(event, closing.signal);
+    const { answer, receipts } = await services.hooks.run(event, stopping.signal);
     const bodies = receiptBodies(turnId, "", "message.received", receipts);
     if (answer.do === "block" || answer.do === "ask") {
       const written = await session.writer.write(() => ok(bodies));
@@ -233,7 +240,7 @@ export function sessionRegistry(journal: Journal, services: TurnServices): Sessi
   ): Promise<Result<AsyncGenerator<News, void, undefined>>> {
     const session = await wake(id);
     if (!session.ok) return session;
-    const box = mailbox();
+    const box = mailbox(listener.after);
     const seq = session.value.writer.state().seq;
     const ended = AbortSignal.any([signal, closing.signal]);
     session.value.listeners.set(box, listener);
@@ -273,9 +280,22 @@ export function sessionRegistry(journal: Journal, services: TurnServices): Sessi
     return journal.remove(id);
   }
 
+  /** Resolves when every listener has heard how its session's last turn ended. */
+  async function everyoneTold(): Promise<void> {
+    for (const waking of awake.values()) {
+      const session = await waking;
+      if (!session.ok) continue;
+      const { seq } = session.value.writer.state();
+      for (const box of session.value.listeners.keys()) {
+        while (session.value.listeners.has(box) && box.taken() < seq && !closing.signal.aborted)
+          await pause(TELL_POLL_MS);
+      }
+    }
+  }
+
   async function resumeOpenTurns(): Promise<void> {
     for await (const head of journal.heads()) {
-      if (closing.signal.aborted) return;
+      if (stopping.signal.aborted) return;
       if (head.lastBody !== undefined && !CLOSED.has(head.lastBody)) await wake(head.sessionId);
     }
   }
@@ -295,11 +315,16 @@ export function sessionRegistry(journal: Journal, services: TurnServices): Sessi
     },
     busy: () => running.size,
     async close() {
+      stopping.abort();
+      await within(CLOSE_LIMIT_MS, Promise.all([...running.values()].map((turn) => turn.ended)));
+      await within(TELL_LIMIT_MS, everyoneTold());
       closing.abort();
-      const ended = Promise.all([...running.values()].map((turn) => turn.ended));
-      await Promise.race([ended, new Promise((resolve) => setTimeout(resolve, CLOSE_LIMIT_MS).unref())]);
     },
   };
+}
+
+function within(limitMs: number, work: Promise<unknown>): Promise<unknown> {
+  return Promise.race([work, pause(limitMs, undefined, { ref: false })]);
 }
 
 /** A journal that ends with one of these has no open turn. */
