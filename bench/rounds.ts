@@ -1,28 +1,23 @@
 import { closeSync, fdatasyncSync, openSync, writeSync } from "node:fs";
 import { join } from "node:path";
-import { startModelServer } from "../tests/kit/model-server.ts";
 import type { Figure } from "./figure.ts";
 import { clients, makeWorkspace, median, removeFolder, startDaemon, temporaryFolder } from "./house.ts";
+import { startModelThread } from "./model-thread.ts";
 
-/** (d) the daemon's own cost of a tool round: read a file, journaled and synced; vendor SDK and loopback server included. */
+const PASSES = 3;
+const WARM_TURNS = 4;
+const MEASURED_TURNS = 5;
+
+/**
+ * (d) the daemon's own cost of a tool round: read a file, journaled and synced; vendor SDK and loopback server included.
+ * A daemon lives for weeks, so each is measured after a few turns of the same kind.
+ */
 export async function benchRounds(): Promise<readonly Figure[]> {
-  const costs = new Map<number, number[]>();
+  const costs = new Map<number, number[]>([0, 50, 200].map((rounds) => [rounds, []]));
   const floors: number[] = [];
   const workspace = makeWorkspace(200);
-  for (let pass = 0; pass < 5; pass += 1) {
-    for (const rounds of [0, 50, 200]) {
-      const server = await startModelServer({ rounds, paths: workspace.paths });
-      const home = temporaryFolder();
-      const daemon = await startDaemon(home, { ANTHROPIC_API_KEY: "bench", ANTHROPIC_BASE_URL: server.url });
-      const { sessions } = clients(join(home, "clawd.sock"));
-      await turnMs(sessions, workspace.folder);
-      const samples = costs.get(rounds) ?? [];
-      samples.push(await turnMs(sessions, workspace.folder));
-      costs.set(rounds, samples);
-      await daemon.stop();
-      await server.close();
-      removeFolder(home);
-    }
+  for (let pass = 0; pass < PASSES; pass += 1) {
+    for (const [rounds, samples] of costs) samples.push(...(await measureTurns(rounds, workspace)));
     floors.push(syncFloorMs());
   }
   removeFolder(workspace.folder);
@@ -32,27 +27,34 @@ export async function benchRounds(): Promise<readonly Figure[]> {
   const [fifty, twoHundred] = [perRound(50), perRound(200)];
   return [
     {
-      name: "floor of two syncs of this disk",
-      value: floor,
-      unit: "ms",
-      reach: undefined,
+      ...{ name: "floor of two syncs of this disk", value: floor, unit: "ms", reach: undefined },
       note: "write + fdatasync of 600 bytes, twice",
     },
     {
-      name: "own cost of a tool round, over 50",
-      value: fifty,
-      unit: "ms",
-      reach: 2 + floor,
+      ...{ name: "own cost of a tool round, over 50", value: fifty, unit: "ms", reach: 2 + floor },
       note: `${(fifty - floor).toFixed(2)} ms beyond the floor`,
     },
     {
-      name: "own cost of a tool round, over 200",
-      value: twoHundred,
-      unit: "ms",
-      reach: fifty * 1.3,
+      ...{ name: "own cost of a tool round, over 200", value: twoHundred, unit: "ms", reach: fifty * 1.3 },
       note: `${(twoHundred / fifty).toFixed(2)} × that over 50`,
     },
   ];
+}
+
+async function measureTurns(rounds: number, workspace: ReturnType<typeof makeWorkspace>): Promise<readonly number[]> {
+  const server = await startModelThread({ rounds, paths: workspace.paths });
+  const home = temporaryFolder();
+  const daemon = await startDaemon(home, { ANTHROPIC_API_KEY: "bench", ANTHROPIC_BASE_URL: server.url });
+  const { sessions } = clients(join(home, "clawd.sock"));
+  const samples: number[] = [];
+  for (let turn = 0; turn < WARM_TURNS + MEASURED_TURNS; turn += 1) {
+    const ms = await turnMs(sessions, workspace.folder);
+    if (turn >= WARM_TURNS) samples.push(ms);
+  }
+  await daemon.stop();
+  await server.close();
+  removeFolder(home);
+  return samples;
 }
 
 type Sessions = ReturnType<typeof clients>["sessions"];

@@ -227,12 +227,10 @@ test("a killed daemon is started again under a running say, which tells every ev
 });
 
 test("down closes the turn of a running say, and nothing starts the daemon again", async () => {
-  const pid = await bench.pid();
   const { told, closed } = await sayUntilToolRuns("run sleep 60");
   expect(await bench.claw("down")).toMatchObject({ code: 0 });
   const [code] = await closed;
   expect(code).toBe(1);
-  expect(() => process.kill(pid, 0)).toThrow("ESRCH");
   expect(processesWith(bench.home)).toEqual([]);
   expect((await readFile(join(bench.home, "clawd.log"), "utf8")).trimEnd()).toMatch(/ended$/);
   const exported = await bench.claw("sessions", "export", lines(told.join("\n"))[0]?.sessionOpened?.sessionId ?? "");

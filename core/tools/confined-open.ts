@@ -1,5 +1,5 @@
-import { constants } from "node:fs";
-import { type FileHandle, mkdir, open, readlink, realpath, stat } from "node:fs/promises";
+import { constants, fstatSync, readlinkSync } from "node:fs";
+import { type FileHandle, mkdir, open, realpath, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { type Failed, fail, ok, type Result } from "../domain/failure.ts";
 import { fileFailure, onFile } from "./file-failure.ts";
@@ -31,9 +31,7 @@ export async function openFile(workspace: Workspace, path: string): Promise<Resu
   if (!place.ok) return place;
   const opened = await openVerified(workspace, place.value, READ_FLAGS);
   if (!opened.ok) return opened;
-  return (await isRegular(opened.value.handle))
-    ? opened
-    : closeAnd(opened.value.handle, notRegular(opened.value.shown));
+  return isRegular(opened.value.handle) ? opened : closeAnd(opened.value.handle, notRegular(opened.value.shown));
 }
 
 /** Opens a folder of the workspace. The caller closes the handle. */
@@ -52,7 +50,7 @@ export async function openEntry(folder: OpenedFolder, name: string): Promise<Res
   const real = checkReal(folder.workspace, join(folder.real, name), shown);
   if (!real.ok) return closeAnd(opened.value, real);
   const file = { handle: opened.value, shown, real: real.value };
-  return (await isRegular(file.handle)) ? ok(file) : closeAnd(file.handle, notRegular(shown));
+  return isRegular(file.handle) ? ok(file) : closeAnd(file.handle, notRegular(shown));
 }
 
 /** Opens a folder in an opened folder; a link there is refused. */
@@ -117,7 +115,8 @@ async function openVerified(workspace: Workspace, place: string, flags: number):
 }
 
 async function realPathOf(handle: FileHandle, place: string): Promise<string> {
-  if (HAS_PROC) return readlink(`/proc/self/fd/${handle.fd}`);
+  // The kernel answers this, and the stat of an open file, from memory: a trip through the thread pool costs far more.
+  if (HAS_PROC) return readlinkSync(`/proc/self/fd/${handle.fd}`);
   const real = await realpath(place);
   const [opened, named] = await Promise.all([handle.stat({ bigint: true }), stat(real, { bigint: true })]);
   if (opened.ino === named.ino && opened.dev === named.dev) return real;
@@ -129,8 +128,8 @@ function asFolder(workspace: Workspace, opened: OpenedFile): OpenedFolder {
   return { ...opened, workspace, entry: (name) => `${root}/${name}` };
 }
 
-async function isRegular(handle: FileHandle): Promise<boolean> {
-  return (await handle.stat()).isFile();
+function isRegular(handle: FileHandle): boolean {
+  return fstatSync(handle.fd).isFile();
 }
 
 function notRegular(shown: string): Failed {

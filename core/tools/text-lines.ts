@@ -1,3 +1,4 @@
+import { fstatSync } from "node:fs";
 import type { FileHandle } from "node:fs/promises";
 
 const CHUNK_BYTES = 64 * 1024;
@@ -27,7 +28,8 @@ export async function readLines(
   limitChars: number,
   signal: AbortSignal,
 ): Promise<LinePage> {
-  const buffer = Buffer.allocUnsafe(CHUNK_BYTES);
+  // One byte more than there is, so that a short read tells the end without another.
+  const buffer = Buffer.allocUnsafe(Math.min(CHUNK_BYTES, fstatSync(handle.fd).size + 1));
   const decoder = new TextDecoder();
   let line = 1;
   let text = "";
@@ -36,11 +38,12 @@ export async function readLines(
   let isLineOpen = false;
   for (;;) {
     if (signal.aborted) return { kind: "interrupted" };
-    const { bytesRead } = await handle.read(buffer, 0, CHUNK_BYTES, null);
+    const { bytesRead } = await handle.read(buffer, 0, buffer.length, null);
+    const isEnd = bytesRead < buffer.length;
     const bytes = buffer.subarray(0, bytesRead);
     if (isFirst && bytes.subarray(0, BINARY_PROBE_BYTES).includes(0)) return { kind: "binary" };
     isFirst = false;
-    const chunk = decoder.decode(bytes, { stream: bytesRead > 0 });
+    const chunk = decoder.decode(bytes, { stream: !isEnd });
     for (let at = 0; at < chunk.length; ) {
       if (line >= from + limitLines) return { kind: "text", text, end: "lines", nextLine: line };
       const breakAt = chunk.indexOf("\n", at);
@@ -59,7 +62,7 @@ export async function readLines(
       }
       at = to;
     }
-    if (bytesRead === 0) return { kind: "text", text, end: "file", nextLine: isLineOpen ? line + 1 : line };
+    if (isEnd) return { kind: "text", text, end: "file", nextLine: isLineOpen ? line + 1 : line };
   }
 }
 

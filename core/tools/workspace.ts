@@ -18,8 +18,11 @@ const NEVER_TOUCHED = ["/proc", "/sys", "/dev", "/run"];
 
 /** @param hidden absolute paths that no tool sees, as they are named or as they really are */
 export async function findWorkspace(named: string, hidden: readonly string[]): Promise<Result<Workspace>> {
-  const real = await onFile(`workspace ${named}`, () => realpath(named));
-  return real.ok ? ok({ named, real: real.value, hidden: await withRealPaths(hidden) }) : real;
+  const [real, hiddenToo] = await Promise.all([
+    onFile(`workspace ${named}`, () => realpath(named)),
+    withRealPaths(hidden),
+  ]);
+  return real.ok ? ok({ named, real: real.value, hidden: hiddenToo }) : real;
 }
 
 /** The absolute lexical path that a model means; says nothing of whether it may. */
