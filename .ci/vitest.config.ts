@@ -6,6 +6,7 @@ export default defineConfig({
     exclude: ["node_modules/**", "dist/**"],
     testTimeout: 30_000,
     hookTimeout: 30_000,
-    maxWorkers: 2,
+    // More than cores: most tests wait for processes.
+    maxWorkers: 4,
   },
 });

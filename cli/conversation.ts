@@ -40,6 +40,7 @@ export function openConversation(context: Context, first: Connection, sessionId:
     async *news(wish, signal, wanted) {
       let after = wish.after ?? 0;
       let redials = 0;
+      let heard = false;
       while (true) {
         let broken: Result<SubscribeResponse> | undefined;
         for await (const item of current.stream(
@@ -55,11 +56,13 @@ export function openConversation(context: Context, first: Connection, sessionId:
             after = item.value.news.value.seq;
             redials = 0;
           }
+          heard = true;
           yield item;
           if (!item.ok) return;
         }
         if (broken === undefined || signal.aborted) return;
-        if (!wanted() || ++redials > REDIAL_LIMIT) {
+        // A connection that never said a word may have met a daemon that was just being killed.
+        if ((heard && !wanted()) || ++redials > REDIAL_LIMIT) {
           yield broken;
           return;
         }

@@ -1,20 +1,42 @@
+import { displayWidth } from "./display-width.ts";
+
 /** What a screen writes to; a terminal's width and kind pass through. */
 type Output = { write(text: string): unknown; readonly isTTY?: boolean; readonly columns?: number };
 
+const UNKNOWN_COLUMNS = 80;
+const MIN_COLUMNS = 40;
+/** Pieces of a text: what moves the cursor back or paints, a line's end, spaces, a word. */
+const PIECES = /\r?\u001b\[[\d;]*[A-Za-z]|\n| +|[^\s\u001b]+|[^\n]/g;
 /** Control sequences that leave the cursor in the first column. */
-const LINE_CLEARED = "\u001b[2K";
+const LINE_CLEARED = "\r\u001b[2K";
 
-/** Puts `indent` before every line that is written to `output`. */
+/** Puts `indent` before every line that is written to `output`, and breaks lines at spaces before the terminal would. */
 export function indentOutput(output: Output, indent: string): Output {
-  let atLineStart = true;
+  const width = (): number => Math.max(MIN_COLUMNS, (output.columns || UNKNOWN_COLUMNS) - indent.length);
+  let column = 0;
+
+  function place(piece: string): string {
+    if (piece === "\n" || piece === LINE_CLEARED) {
+      column = 0;
+      return piece;
+    }
+    if (piece.startsWith("\u001b")) return column === 0 ? piece : piece;
+    const wide = displayWidth(piece);
+    const breaks = output.isTTY === true && column > 0 && column + wide > width();
+    if (breaks && piece.startsWith(" ")) {
+      column = 0;
+      return `\n`;
+    }
+    // Empty lines stay empty; a line that goes on later is not indented twice.
+    const start = breaks ? `\n${indent}` : column === 0 ? indent : "";
+    column = (breaks ? 0 : column) + wide;
+    return start + piece;
+  }
   return {
     isTTY: output.isTTY === true,
-    columns: Math.max(40, (output.columns ?? 80) - indent.length),
-    write(text) {
-      const first = atLineStart && !text.startsWith("\n") ? indent : "";
-      // Empty lines stay empty; a line that goes on later is not indented twice.
-      output.write(first + text.replace(/\n(?=[^\n])/g, `\n${indent}`));
-      atLineStart = text.endsWith("\n") || text.endsWith(LINE_CLEARED);
+    get columns() {
+      return width();
     },
+    write: (text) => output.write(text.replace(PIECES, place)),
   };
 }

@@ -1,10 +1,15 @@
 import type { WriteStream } from "node:tty";
+import { clipToWidth } from "./display-width.ts";
 import { escapeControls } from "./escape.ts";
 import type { Environment } from "./home.ts";
 
 const SPINNER_FRAMES = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
 const SPINNER_MS = 90;
 const CLEAR_LINE = "\r\u001b[2K";
+/** The frame before a spinner's label and the space between. */
+const SPINNER_WIDTH = 2;
+/** Where nobody knows the width: a pipe, or a terminal that does not tell. */
+const UNKNOWN_COLUMNS = 120;
 
 const STYLES = { bold: 1, dim: 2, red: 31, green: 32, yellow: 33, cyan: 36 } as const;
 export type Style = keyof typeof STYLES;
@@ -16,6 +21,7 @@ export type Screen = {
   readonly dataIsTerminal: boolean;
   /** True when a person reads stderr: spinners and questions make sense. */
   readonly notesAreTerminal: boolean;
+  /** The width as it is now: terminals are resized. */
   readonly columns: number;
   /** Colours for stdout and for stderr; plain text where they would be noise. */
   readonly paintData: Paint;
@@ -32,6 +38,10 @@ export type Screen = {
   spin(label: string): void;
   /** Takes the spinner away. */
   rest(): void;
+  /** Keeps a question on the last line, below whatever else comes, until `unask`. */
+  ask(question: string): void;
+  /** Takes the question away without a trace. */
+  unask(): void;
 };
 
 type Output = { write(text: string): unknown; readonly isTTY?: boolean; readonly columns?: number };
@@ -43,12 +53,19 @@ export function openScreen(stdout: Output | WriteStream, stderr: Output | WriteS
   // Where the cursor stands matters only when both streams end on one terminal.
   let midLine = false;
   let label = "";
+  let question = "";
   let frame = 0;
   let timer: NodeJS.Timeout | undefined;
 
+  function columns(): number {
+    const told = (dataIsTerminal ? stdout.columns : stderr.columns) ?? 0;
+    return told > 0 ? told : UNKNOWN_COLUMNS;
+  }
   function draw(): void {
     frame = (frame + 1) % SPINNER_FRAMES.length;
-    stderr.write(`${CLEAR_LINE}${paintNote("cyan", SPINNER_FRAMES[frame] ?? "")} ${paintNote("dim", label)}`);
+    // One column less than there are: a line that wraps cannot be taken back.
+    const text = paintNote("dim", clipToWidth(label, columns() - SPINNER_WIDTH - 1));
+    stderr.write(`${CLEAR_LINE}${paintNote("cyan", SPINNER_FRAMES[frame] ?? "")} ${text}`);
   }
   function rest(): void {
     if (timer === undefined) return;
@@ -56,40 +73,65 @@ export function openScreen(stdout: Output | WriteStream, stderr: Output | WriteS
     timer = undefined;
     stderr.write(CLEAR_LINE);
   }
-  function write(text: string): void {
+  /** Everything that stays is written between these two. */
+  function makeRoom(): void {
     rest();
-    if (text === "") return;
+    if (question !== "" && !midLine) stderr.write(CLEAR_LINE);
+  }
+  function drawQuestion(): void {
+    if (question !== "" && !midLine) stderr.write(paintNote("bold", clipToWidth(question, columns() - 1)));
+  }
+  function write(text: string): void {
+    if (text === "") return rest();
+    makeRoom();
     midLine = dataIsTerminal && !text.endsWith("\n");
     stdout.write(text);
+    drawQuestion();
+  }
+  function endLine(): void {
+    if (midLine && notesAreTerminal) stderr.write("\n");
+    midLine = false;
   }
   const paintNote = painter(notesAreTerminal && colourful);
   return {
     dataIsTerminal,
     notesAreTerminal,
-    columns: (dataIsTerminal ? stdout.columns : stderr.columns) ?? 120,
+    get columns() {
+      return columns();
+    },
     paintData: painter(dataIsTerminal && colourful),
     paintNote,
     data: (text) => write(dataIsTerminal ? escapeControls(text) : text),
     layout: write,
     note(line) {
-      rest();
-      if (midLine && notesAreTerminal) stderr.write("\n");
-      midLine = false;
+      makeRoom();
+      endLine();
       stderr.write(`${line}\n`);
+      drawQuestion();
     },
     errorText(text) {
       rest();
       stderr.write(notesAreTerminal ? escapeControls(text) : text);
     },
     spin(text) {
-      // A spinner in the middle of streamed words would delete them.
-      if (!notesAreTerminal || midLine) return;
+      // A spinner in the middle of streamed words, or on a question, would delete them.
+      if (!notesAreTerminal || midLine || question !== "") return;
       label = text;
       if (timer !== undefined) return;
       timer = setInterval(draw, SPINNER_MS);
       timer.unref();
     },
     rest,
+    ask(text) {
+      makeRoom();
+      endLine();
+      question = text;
+      drawQuestion();
+    },
+    unask() {
+      makeRoom();
+      question = "";
+    },
   };
 }
 

@@ -22,3 +22,8 @@ test("a line never gets wider than the terminal", () => {
   const lines = alignTable(["A", "B"], [["x".repeat(50), "y".repeat(50)]], 60);
   for (const line of lines) expect(line.length).toBeLessThanOrEqual(60);
 });
+
+test("the widest columns give way, so that narrow ones behind them stay to be read", () => {
+  const [, line] = alignTable(["ID", "TEXT", "MS"], [["abc", "x".repeat(500), "12"]], 40);
+  expect(line).toBe(`abc  ${"x".repeat(30)}…  12`);
+});

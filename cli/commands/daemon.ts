@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import {
   DaemonService,
   PluginState,
@@ -80,8 +80,13 @@ function isRunning(pid: number): boolean {
   } catch (cause) {
     return errorCode(cause) !== "ESRCH";
   }
-  // One that has ended but was not yet collected by its parent is gone for all but the process table.
-  return !existsSync(`/proc/${pid}/stat`) || !/\) Z /.test(readFileSync(`/proc/${pid}/stat`, "utf8"));
+  // One that has ended and was not yet collected by its parent is gone, once the last of its threads is.
+  try {
+    return !/\) Z /.test(readFileSync(`/proc/${pid}/stat`, "utf8")) || readdirSync(`/proc/${pid}/task`).length > 1;
+  } catch {
+    // This system has no such files, or it went away just now: then the next look tells.
+    return true;
+  }
 }
 
 /** `claw status`: one page, or one JSON object. */

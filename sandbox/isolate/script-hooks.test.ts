@@ -32,6 +32,7 @@ function body(header: string, code: string): string {
 }
 
 describe.each(["auto", "none"] as const)("hook scripts with a launcher of level %s", (wanted) => {
+  const testOnce = wanted === "none" ? undefined : test;
   let room: SandboxRoom;
   const printed: string[] = [];
 
@@ -155,7 +156,7 @@ describe.each(["auto", "none"] as const)("hook scripts with a launcher of level 
   });
 
   // The same code at both levels, and slow: once is enough.
-  test.skipIf(wanted === "none")("events that share a process with one that kills it are asked again", async () => {
+  testOnce?.("events that share a process with one that kills it are asked again", async () => {
     const code = `console.log('up'); export default async (e) => {
       await new Promise((r) => setTimeout(r, 100));
       if (e.value.tool === "bad") Array.prototype.includes.call({ length: 2 ** 53 - 1 }, 1);
@@ -176,32 +177,29 @@ describe.each(["auto", "none"] as const)("hook scripts with a launcher of level 
     expect(answers).toEqual(events.map((_, index) => ({ do: "answer", result: `s${index % 20}` })));
   });
 
-  test.skipIf(wanted === "none")(
-    "more hooks than processes may live are all asked, and all end when idle",
-    async () => {
-      const names = Array.from({ length: 10 }, (_, index) => `h${index}`);
-      for (const name of names) await hook(name, "export default () => {}");
-      const others = hostsOf(room).length;
-      const few = await openScriptHooks({
-        ...room.files,
-        launcher: room.launcher,
-        hooksDir: room.hooksDir,
-        now: () => performance.now(),
-        env: {},
-        limits: { idleMs: 100 },
-      });
-      const outcomes = await Promise.all([
-        few.hooks.run(toolBefore(EVENT), NO_SIGNAL),
-        few.hooks.run(toolBefore(EVENT, "s2"), NO_SIGNAL),
-      ]);
-      for (const { receipts } of outcomes)
-        expect(receipts.map((one) => [one.hook, one.verdict, one.ran])).toEqual(
-          names.map((name) => [name, "pass", true]),
-        );
-      await expect.poll(() => hostsOf(room).length, { timeout: 10_000 }).toBeLessThanOrEqual(others);
-      await few.close();
-    },
-  );
+  testOnce?.("more hooks than processes may live are all asked, and all end when idle", async () => {
+    const names = Array.from({ length: 10 }, (_, index) => `h${index}`);
+    for (const name of names) await hook(name, "export default () => {}");
+    const others = hostsOf(room).length;
+    const few = await openScriptHooks({
+      ...room.files,
+      launcher: room.launcher,
+      hooksDir: room.hooksDir,
+      now: () => performance.now(),
+      env: {},
+      limits: { idleMs: 100 },
+    });
+    const outcomes = await Promise.all([
+      few.hooks.run(toolBefore(EVENT), NO_SIGNAL),
+      few.hooks.run(toolBefore(EVENT, "s2"), NO_SIGNAL),
+    ]);
+    for (const { receipts } of outcomes)
+      expect(receipts.map((one) => [one.hook, one.verdict, one.ran])).toEqual(
+        names.map((name) => [name, "pass", true]),
+      );
+    await expect.poll(() => hostsOf(room).length, { timeout: 10_000 }).toBeLessThanOrEqual(others);
+    await few.close();
+  });
 
   test("an aborted run ends at once", async () => {
     await hook(
