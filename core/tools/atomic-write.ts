@@ -20,35 +20,26 @@ export type Written = { readonly shown: string; readonly created: boolean };
 /**
  * Writes a whole file of the workspace: a reader sees the old content or the new, and on return the new is on disk.
  * Mode and, where possible, owner stay. Creates missing folders. Links, folders and protected paths are refused.
- * @param protectedPaths real paths that are never written
  * @param expected what the file was when its content was read; another one now is a `conflict`
  */
 export async function writeAtomically(
   workspace: Workspace,
   path: string,
   content: Uint8Array,
-  protectedPaths: readonly string[],
   expected?: BigIntStats,
 ): Promise<Result<Written>> {
   const place = placeInside(workspace, path);
   if (!place.ok) return place;
   const shown = shownPath(workspace, place.value);
   if (shown === ".") return fail("invalid", "the path is the workspace itself, which is a folder");
-  const parent = await openParent(workspace, place.value, (real) =>
-    checkWritable(workspace, real, shown, protectedPaths),
-  );
+  const parent = await openParent(workspace, place.value, (real) => checkWritable(workspace, real, shown));
   if (!parent.ok) return parent;
   await using _ = parent.value.handle;
   return await replaceEntry(parent.value, basename(place.value), shown, content, expected);
 }
 
-function checkWritable(
-  workspace: Workspace,
-  real: string,
-  shown: string,
-  protectedPaths: readonly string[],
-): Result<void> {
-  const because = protectedPath(real, workspace.real, protectedPaths);
+function checkWritable(workspace: Workspace, real: string, shown: string): Result<void> {
+  const because = protectedPath(real, workspace.real, workspace.hidden);
   if (because === undefined) return ok(undefined);
   return fail("denied", `${shown} may not be written: ${because}`, { hint: "ask the person to change it" });
 }

@@ -6,11 +6,10 @@ import { writeAtomically } from "./atomic-write.ts";
 import { openFile } from "./confined-open.ts";
 import { onFile } from "./file-failure.ts";
 import { withNearestName } from "./nearest-file.ts";
-import { withRealPaths } from "./real-paths.ts";
 import { readWhole } from "./text-lines.ts";
 import { replaceText } from "./text-replacement.ts";
 import { count, done, FILE_TIMEOUT_MS, failed, flagArg, textArg } from "./tool-outcome.ts";
-import { findWorkspace, lexicalPath, type Workspace } from "./workspace.ts";
+import { inWorkspace, lexicalPath, type Workspace } from "./workspace.ts";
 
 const FILE_LIMIT_BYTES = 8 * 1024 * 1024;
 
@@ -43,26 +42,19 @@ export function editTool(protectedPaths: readonly string[]): Tool {
         { kind: "write", path },
       ];
     },
-    run: (args, context) => edit(args, context, protectedPaths),
+    run: inWorkspace(protectedPaths, edit),
   };
 }
 
-async function edit(
-  args: JsonObject,
-  { workspace: named, signal }: ToolContext,
-  protectedPaths: readonly string[],
-): Promise<ToolOutcome> {
-  const workspace = await findWorkspace(named, protectedPaths);
-  if (!workspace.ok) return failed(workspace.failure);
+async function edit(args: JsonObject, workspace: Workspace, { signal }: ToolContext): Promise<ToolOutcome> {
   const path = textArg(args, "path");
-  const old = await readText(workspace.value, path);
-  if (!old.ok) return failed(await withNearestName(old.failure, workspace.value, path, signal));
+  const old = await readText(workspace, path);
+  if (!old.ok) return failed(await withNearestName(old.failure, workspace, path, signal));
   const { text, shown, version } = old.value;
   const changed = replaceText(text, textArg(args, "old_text"), textArg(args, "new_text"), flagArg(args, "all"), shown);
   if (!changed.ok) return failed(changed.failure);
   const content = Buffer.from(changed.value.text);
-  const guarded = await withRealPaths(protectedPaths);
-  const written = await writeAtomically(workspace.value, path, content, guarded, version);
+  const written = await writeAtomically(workspace, path, content, version);
   if (!written.ok) return failed(written.failure);
   const { places, firstLine } = changed.value;
   return done(`Changed ${shown} in ${count(places, "place")}, ${places === 1 ? "at" : "first at"} line ${firstLine}.`);

@@ -9,7 +9,7 @@ import { compileGlob, type Glob } from "./glob.ts";
 import { compilePattern, type LineMatch, searchLines } from "./line-search.ts";
 import { isBinary, readWhole } from "./text-lines.ts";
 import { count, done, failed, flagArg, numberArg, textArg } from "./tool-outcome.ts";
-import { findWorkspace, lexicalPath, type Workspace } from "./workspace.ts";
+import { inWorkspace, lexicalPath, type Workspace } from "./workspace.ts";
 
 const TIMEOUT_MS = 60_000;
 const FILE_LIMIT_BYTES = 4 * 1024 * 1024;
@@ -69,17 +69,11 @@ export function grepTool(protectedPaths: readonly string[]): Tool {
     rerun: "safe",
     timeoutMs: TIMEOUT_MS,
     needs: (args, workspace) => [{ kind: "read", path: lexicalPath(textArg(args, "path", "."), workspace) }],
-    run: (args, context) => grep(args, context, protectedPaths),
+    run: inWorkspace(protectedPaths, grep),
   };
 }
 
-async function grep(
-  args: JsonObject,
-  { workspace: named, signal }: ToolContext,
-  protectedPaths: readonly string[],
-): Promise<ToolOutcome> {
-  const workspace = await findWorkspace(named, protectedPaths);
-  if (!workspace.ok) return failed(workspace.failure);
+async function grep(args: JsonObject, workspace: Workspace, { signal }: ToolContext): Promise<ToolOutcome> {
   const pattern = compilePattern(textArg(args, "pattern"), flagArg(args, "ignore_case"));
   if (!pattern.ok) return failed(pattern.failure);
   const glob = compileGlob(textArg(args, "include", "*"));
@@ -95,7 +89,7 @@ async function grep(
     large: 0,
     unreadable: 0,
   };
-  const searched = await searchPath(search, workspace.value, textArg(args, "path", "."), glob, signal);
+  const searched = await searchPath(search, workspace, textArg(args, "path", "."), glob, signal);
   if (!searched.ok) return failed(searched.failure, search.found.join("\n"));
   if (signal.aborted) return failed({ code: "cancelled", message: "the search was stopped" }, report(search));
   return done(report(search));

@@ -4,7 +4,7 @@ import type { Tool, ToolContext, ToolOutcome } from "../domain/tool.ts";
 import { openFolder } from "./confined-open.ts";
 import { readLinkEntry, type Walked, walkFolder } from "./folder-walk.ts";
 import { count, done, FILE_TIMEOUT_MS, failed, flagArg, numberArg, textArg } from "./tool-outcome.ts";
-import { findWorkspace, lexicalPath } from "./workspace.ts";
+import { inWorkspace, lexicalPath, type Workspace } from "./workspace.ts";
 
 const DEFAULT_ENTRIES = 500;
 const ENTRIES_LIMIT = 2_000;
@@ -35,18 +35,12 @@ export function listTool(protectedPaths: readonly string[]): Tool {
     rerun: "safe",
     timeoutMs: FILE_TIMEOUT_MS,
     needs: (args, workspace) => [{ kind: "read", path: lexicalPath(textArg(args, "path", "."), workspace) }],
-    run: (args, context) => list(args, context, protectedPaths),
+    run: inWorkspace(protectedPaths, list),
   };
 }
 
-async function list(
-  args: JsonObject,
-  { workspace: named, signal }: ToolContext,
-  protectedPaths: readonly string[],
-): Promise<ToolOutcome> {
-  const workspace = await findWorkspace(named, protectedPaths);
-  if (!workspace.ok) return failed(workspace.failure);
-  const folder = await openFolder(workspace.value, textArg(args, "path", "."));
+async function list(args: JsonObject, workspace: Workspace, { signal }: ToolContext): Promise<ToolOutcome> {
+  const folder = await openFolder(workspace, textArg(args, "path", "."));
   if (!folder.ok) return failed(folder.failure);
   await using _ = folder.value.handle;
   const limit = numberArg(args, "limit", DEFAULT_ENTRIES);

@@ -6,7 +6,7 @@ import { onFile } from "./file-failure.ts";
 import { withNearestName } from "./nearest-file.ts";
 import { type LinePage, readLines } from "./text-lines.ts";
 import { count, done, FILE_TIMEOUT_MS, failed, numberArg, textArg } from "./tool-outcome.ts";
-import { findWorkspace, lexicalPath } from "./workspace.ts";
+import { inWorkspace, lexicalPath, type Workspace } from "./workspace.ts";
 
 const DEFAULT_LINES = 2_000;
 const OUTPUT_LIMIT_CHARS = 80_000;
@@ -31,20 +31,14 @@ export function readTool(protectedPaths: readonly string[]): Tool {
     rerun: "safe",
     timeoutMs: FILE_TIMEOUT_MS,
     needs: (args, workspace) => [{ kind: "read", path: lexicalPath(textArg(args, "path"), workspace) }],
-    run: (args, context) => readFileLines(args, context, protectedPaths),
+    run: inWorkspace(protectedPaths, readFileLines),
   };
 }
 
-async function readFileLines(
-  args: JsonObject,
-  { workspace: named, signal }: ToolContext,
-  protectedPaths: readonly string[],
-): Promise<ToolOutcome> {
-  const workspace = await findWorkspace(named, protectedPaths);
-  if (!workspace.ok) return failed(workspace.failure);
+async function readFileLines(args: JsonObject, workspace: Workspace, { signal }: ToolContext): Promise<ToolOutcome> {
   const path = textArg(args, "path");
-  const opened = await openFile(workspace.value, path);
-  if (!opened.ok) return failed(await withNearestName(opened.failure, workspace.value, path, signal));
+  const opened = await openFile(workspace, path);
+  if (!opened.ok) return failed(await withNearestName(opened.failure, workspace, path, signal));
   const { handle, shown } = opened.value;
   await using _ = handle;
   const from = numberArg(args, "offset", 1);

@@ -6,10 +6,9 @@ import type { Permission } from "../../sandbox/permission/permission.ts";
 import { type Failure, fail, ok, type Result } from "../domain/failure.ts";
 import type { Tool, ToolContext, ToolOutcome } from "../domain/tool.ts";
 import { type CommandEnd, followCommand } from "./command-run.ts";
-import { withRealPaths } from "./real-paths.ts";
 import { findGuarded, outermost } from "./shell-guards.ts";
 import { done, failed, numberArg, textArg } from "./tool-outcome.ts";
-import { findWorkspace } from "./workspace.ts";
+import { inWorkspace, type Workspace } from "./workspace.ts";
 
 const DEFAULT_TIMEOUT_MS = 120_000;
 const TIMEOUT_LIMIT_MS = 600_000;
@@ -63,7 +62,9 @@ export function shellTool(launcher: Launcher, protectedPaths: readonly string[],
     rerun: "unsafe",
     timeoutMs: TIMEOUT_LIMIT_MS + TIMEOUT_GRACE_MS,
     needs: (_, workspace) => shellNeeds(launcher, options, workspace),
-    run: (args, context) => runShell(launcher, protectedPaths, options, args, context),
+    run: inWorkspace(protectedPaths, (args, workspace, context) =>
+      runShell(launcher, options, args, workspace, context),
+    ),
   };
 }
 
@@ -80,16 +81,14 @@ function shellNeeds(launcher: Launcher, options: ShellOptions, workspace: string
 
 async function runShell(
   launcher: Launcher,
-  protectedPaths: readonly string[],
   options: ShellOptions,
   args: JsonObject,
+  workspace: Workspace,
   context: ToolContext,
 ): Promise<ToolOutcome> {
   const command = textArg(args, "command");
   if (command.includes("\0")) return failed(fail("invalid", "the command has a NUL character in it").failure);
-  const workspace = await findWorkspace(context.workspace, protectedPaths);
-  if (!workspace.ok) return failed(workspace.failure);
-  const spec = await planShell(launcher, protectedPaths, options, workspace.value.real, command);
+  const spec = await planShell(launcher, options, workspace, command);
   if (context.signal.aborted) return failed({ code: "cancelled", message: "the command was not started" });
   const child = launch(launcher, spec);
   if (!child.ok) return failed(child.failure);
@@ -100,9 +99,8 @@ async function runShell(
 
 async function planShell(
   launcher: Launcher,
-  protectedPaths: readonly string[],
   options: ShellOptions,
-  workspace: string,
+  { real: workspace, hidden }: Workspace,
   command: string,
 ): Promise<LaunchSpec> {
   const write = [workspace, ...options.write];
@@ -116,7 +114,7 @@ async function planShell(
       read: [...options.read, ...guarded.flat()],
       write,
       // The daemon's socket lies there: a command that reached it could give itself every permission.
-      hide: await withRealPaths(protectedPaths),
+      hide: hidden,
       network: options.network,
       system: "programs",
     },

@@ -1,9 +1,12 @@
 import { realpath } from "node:fs/promises";
 import { relative, resolve } from "node:path";
+import type { JsonObject } from "@bufbuild/protobuf";
 import { fail, ok, type Result } from "../domain/failure.ts";
+import type { Tool, ToolContext, ToolOutcome } from "../domain/tool.ts";
 import { onFile } from "./file-failure.ts";
 import { isWithin } from "./protected-path.ts";
 import { withRealPaths } from "./real-paths.ts";
+import { failed } from "./tool-outcome.ts";
 
 /** The folder that the file tools may touch: as the session names it, and where it really is. */
 export type Workspace = {
@@ -16,8 +19,21 @@ export type Workspace = {
 /** Kernel interfaces: the daemon's own memory and environment can be read there. They count when the workspace is `/`. */
 const NEVER_TOUCHED = ["/proc", "/sys", "/dev", "/run"];
 
-/** @param hidden absolute paths that no tool sees, as they are named or as they really are */
-export async function findWorkspace(named: string, hidden: readonly string[]): Promise<Result<Workspace>> {
+/**
+ * A tool's run that gets the session's folder as it really is.
+ * @param hidden absolute paths that no tool sees, as they are named or as they really are
+ */
+export function inWorkspace(
+  hidden: readonly string[],
+  run: (args: JsonObject, workspace: Workspace, context: ToolContext) => Promise<ToolOutcome>,
+): Tool["run"] {
+  return async (args, context) => {
+    const workspace = await findWorkspace(context.workspace, hidden);
+    return workspace.ok ? run(args, workspace.value, context) : failed(workspace.failure);
+  };
+}
+
+async function findWorkspace(named: string, hidden: readonly string[]): Promise<Result<Workspace>> {
   const [real, hiddenToo] = await Promise.all([
     onFile(`workspace ${named}`, () => realpath(named)),
     withRealPaths(hidden),

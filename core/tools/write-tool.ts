@@ -1,8 +1,8 @@
-import type { Tool } from "../domain/tool.ts";
+import type { JsonObject } from "@bufbuild/protobuf";
+import type { Tool, ToolOutcome } from "../domain/tool.ts";
 import { writeAtomically } from "./atomic-write.ts";
-import { withRealPaths } from "./real-paths.ts";
 import { count, done, FILE_TIMEOUT_MS, failed, textArg } from "./tool-outcome.ts";
-import { findWorkspace, lexicalPath } from "./workspace.ts";
+import { inWorkspace, lexicalPath, type Workspace } from "./workspace.ts";
 
 export function writeTool(protectedPaths: readonly string[]): Tool {
   return {
@@ -23,15 +23,14 @@ export function writeTool(protectedPaths: readonly string[]): Tool {
     rerun: "unsafe",
     timeoutMs: FILE_TIMEOUT_MS,
     needs: (args, workspace) => [{ kind: "write", path: lexicalPath(textArg(args, "path"), workspace) }],
-    async run(args, { workspace: named }) {
-      const workspace = await findWorkspace(named, protectedPaths);
-      if (!workspace.ok) return failed(workspace.failure);
-      const content = Buffer.from(textArg(args, "content"));
-      const guarded = await withRealPaths(protectedPaths);
-      const written = await writeAtomically(workspace.value, textArg(args, "path"), content, guarded);
-      if (!written.ok) return failed(written.failure);
-      const { shown, created } = written.value;
-      return done(`${created ? "Created" : "Replaced"} ${shown} (${count(content.length, "byte")}).`);
-    },
+    run: inWorkspace(protectedPaths, writeFile),
   };
+}
+
+async function writeFile(args: JsonObject, workspace: Workspace): Promise<ToolOutcome> {
+  const content = Buffer.from(textArg(args, "content"));
+  const written = await writeAtomically(workspace, textArg(args, "path"), content);
+  if (!written.ok) return failed(written.failure);
+  const { shown, created } = written.value;
+  return done(`${created ? "Created" : "Replaced"} ${shown} (${count(content.length, "byte")}).`);
 }
