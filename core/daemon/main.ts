@@ -65,6 +65,7 @@ async function main(): Promise<void> {
     nodeBinary: process.execPath,
     nodeVersion: process.version,
     addonFile: isolatedVmAddon(createRequire(import.meta.url).resolve("isolated-vm/package.json")),
+    complain: (cause) => log(cause instanceof Error ? (cause.stack ?? cause.message) : String(cause)),
     shutdown: () => setImmediate(shutdown),
   });
   if (!built.ok) giveUp(built.failure.message, built.failure.hint);

@@ -34,6 +34,8 @@ export type Surroundings = {
   readonly nodeVersion: string;
   /** The isolated-vm addon that fits that Node. */
   readonly addonFile: string;
+  /** Writes down a broken promise of our own code. */
+  readonly complain: (cause: unknown) => void;
   /** Begins the daemon's end. */
   readonly shutdown: () => void;
 };
@@ -91,6 +93,7 @@ export async function buildHouse(home: Home, around: Surroundings): Promise<Resu
     gates: standardGates(config.policy, scripts.hooks, (path, workspace) => protectedPath(path, workspace, [home.dir])),
     hooks: scripts.hooks,
     limits: config.limits,
+    complain: around.complain,
     now,
     newId,
   });
@@ -133,7 +136,7 @@ export async function buildHouse(home: Home, around: Surroundings): Promise<Resu
   if (!gateway.ok) return gateway;
   tcpAddress = gateway.value.tcpAddress;
   // Nobody waits for this: the doors are open, and open turns are rare.
-  void sessions.resumeOpenTurns();
+  sessions.resumeOpenTurns().catch(around.complain);
 
   return ok({
     socket: home.socket,

@@ -46,6 +46,7 @@ beforeAll(async () => {
     gates: [],
     hooks: { run: async () => NO_HOOKS },
     limits: DEFAULT_LIMITS,
+    complain: (cause) => console.error(cause),
     now: () => 1,
     newId(kind) {
       ids += 1;

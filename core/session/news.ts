@@ -151,8 +151,11 @@ export async function deliverNews(
       await box.put({ kind: "caughtUp", seq: event.seq });
     }
   } catch (error) {
-    if (!(error instanceof JournalError)) throw error;
-    await box.put({ kind: "fault", failure: error.failure });
+    const failure: Failure =
+      error instanceof JournalError
+        ? error.failure
+        : { code: "unavailable", message: `session ${sessionId} cannot be read: ${String(error)}`, cause: error };
+    await box.put({ kind: "fault", failure });
   }
   box.close();
 }

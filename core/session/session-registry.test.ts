@@ -29,6 +29,8 @@ type House = {
   readonly prompts: ReturnType<typeof scriptedProvider>["prompts"];
 };
 
+const complaints: unknown[] = [];
+
 type HouseOptions = {
   readonly replies: readonly ScriptedReply[];
   readonly tools?: readonly Tool[];
@@ -61,6 +63,7 @@ async function openHouse({ replies, tools = [], hooks, limits, dir }: HouseOptio
     gates: standardGates([{ pattern: "forbidden", verdict: "deny" }], quiet, protectedPath),
     hooks: quiet,
     limits: { ...DEFAULT_LIMITS, ...limits },
+    complain: (cause) => complaints.push(cause),
     now: () => 1000,
     newId(kind) {
       ids += 1;
@@ -433,6 +436,18 @@ test("a provider that fails ends the turn with its failure, and the next message
   expect(events.at(-1)?.body.value).toMatchObject({ failure: { message: "no route", hint: "try later" } });
   const again = await converse(house, id, { ...NOBODY, after: events.length });
   expect(cases(again)).toContain("blockEnded");
+});
+
+test("a fault of our own ends the turn, is written down, and the session goes on", async () => {
+  async function* endless(): AsyncGenerator<Chunk> {
+    // A provider promises an end; this one breaks its promise.
+  }
+  const house = await openHouse({ replies: [endless, { text: "back" }] });
+  const id = await open(house);
+  const events = await converse(house, id);
+  expect(events.at(-1)?.body.value).toMatchObject({ failure: { message: expect.stringContaining("the turn broke") } });
+  expect(complaints.splice(0)).toMatchObject([{ message: expect.stringContaining("without an end") }]);
+  expect(cases(await converse(house, id, { ...NOBODY, after: events.length }))).toContain("blockEnded");
 });
 
 test("a tool that throws fails its call and nothing else", async () => {

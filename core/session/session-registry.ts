@@ -6,9 +6,9 @@ import { type Failure, fail, ok, type Result } from "../domain/failure.ts";
 import type { Journal } from "../domain/journal.ts";
 import { emptySession, type Session } from "../domain/session.ts";
 import { settle } from "../domain/settle.ts";
+import { hearMessage } from "./hear-message.ts";
 import { type Delta, deliverNews, type Listener, type Mailbox, mailbox, type News } from "./news.ts";
 import { foldSession, forkBodies, type Summary, summarize } from "./read-session.ts";
-import { receiptBodies } from "./receipts.ts";
 import { type SingleWriter, singleWriter } from "./single-writer.ts";
 import type { TurnServices } from "./turn-context.ts";
 import { runTurn } from "./turn-loop.ts";
@@ -72,7 +72,12 @@ export function sessionRegistry(journal: Journal, services: TurnServices): Sessi
   /** Folds a session's journal, settles what a stop left open, and goes on with its turn. */
   function wake(id: string): Promise<Result<Awake>> {
     const known = awake.get(id);
-    if (known !== undefined) return known;
+    if (known !== undefined) {
+      // To the end of the line: the one not asked for longest is forgotten first.
+      awake.delete(id);
+      awake.set(id, known);
+      return known;
+    }
     const waking = wakeFromJournal(id).then((woken) => {
       if (!woken.ok) awake.delete(id);
       return woken;
@@ -176,7 +181,7 @@ export function sessionRegistry(journal: Journal, services: TurnServices): Sessi
     const resolved = services.providers.resolve(wantedModel);
     if (!resolved.ok) return resolved;
     const { provider, model } = resolved.value;
-    const heard = await hearHooks(session.value, options.text);
+    const heard = await hearMessage(services.hooks, session.value.writer, options.text, stopping.signal);
     if (!heard.ok) return heard;
     const wanted: Command = {
       kind: "say",
@@ -199,31 +204,6 @@ export function sessionRegistry(journal: Journal, services: TurnServices): Sessi
       seq: spoke?.seq ?? 0,
       steered: started === undefined,
     });
-  }
-
-  /** Lets the hooks of message.received see the words first. A block is on record, and the message is not said. */
-  async function hearHooks(
-    session: Awake,
-    text: string,
-  ): Promise<Result<{ readonly text: string; readonly receipts: readonly EventBody[] }>> {
-    const { id, workspace, turn } = session.writer.state();
-    const turnId = turn?.id ?? "";
-    const event = { at: "message.received", sessionId: id, turnId, callId: "", workspace, value: { text } } as const;
-    const { answer, receipts } = await services.hooks.run(event, stopping.signal);
-    const bodies = receiptBodies(turnId, "", "message.received", receipts);
-    if (answer.do === "block" || answer.do === "ask") {
-      const written = await session.writer.write(() => ok(bodies));
-      if (!written.ok) return written;
-      const by = receipts.find((receipt) => receipt.verdict === answer.do)?.hook ?? "a hook";
-      return fail("denied", `hook "${by}" did not let the message through: ${answer.because}`);
-    }
-    const changed = answer.do === "modify" ? answer.value.text : text;
-    if (typeof changed !== "string") {
-      return fail("invalid", 'a hook changed the message to something without "text"', {
-        hint: "return { modify: { text } }",
-      });
-    }
-    return ok({ text: changed, receipts: bodies });
   }
 
   async function interrupt(id: string): Promise<Result<string>> {
@@ -331,7 +311,6 @@ function within(limitMs: number, work: Promise<unknown>): Promise<unknown> {
 const CLOSED: ReadonlySet<NonNullable<EventBody["case"]>> = new Set([
   "sessionOpened",
   "turnEnded",
-  "hookRan",
   "memoryRemembered",
   "memoryForgotten",
 ]);

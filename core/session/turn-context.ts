@@ -32,6 +32,8 @@ export type TurnServices = {
   readonly hooks: Hooks;
   readonly limits: TurnLimits;
   readonly now: () => number;
+  /** Hears of broken promises of our own code, which end a turn and nothing else. */
+  readonly complain: (cause: unknown) => void;
   readonly newId: (kind: "turn" | "message" | "approval" | "session") => string;
 };
 

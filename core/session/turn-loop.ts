@@ -16,10 +16,17 @@ import type { TurnContext } from "./turn-context.ts";
  * with running calls as well. Returns when `turnEnded` is durable, or when the journal can take nothing more.
  */
 export async function runTurn(turn: TurnContext): Promise<void> {
-  await rerunCalls(turn);
-  while (turn.writer.failure() === undefined && turn.writer.state().turn?.id === turn.turnId) {
-    const outcome = await takeStep(turn);
-    if (outcome !== undefined) await endTurn(turn, outcome);
+  try {
+    await rerunCalls(turn);
+    while (turn.writer.failure() === undefined && turn.writer.state().turn?.id === turn.turnId) {
+      const outcome = await takeStep(turn);
+      if (outcome !== undefined) await endTurn(turn, outcome);
+    }
+  } catch (cause) {
+    turn.complain(cause);
+    const message = `the turn broke: ${cause instanceof Error ? cause.message : String(cause)}`;
+    const failure: Failure = { code: "unavailable", message, hint: "a fault of clawd: clawd.log has the place" };
+    await endTurn(turn, { outcome: TurnOutcome.FAILED, failure });
   }
 }
 
