@@ -60,28 +60,41 @@ const LAST_GOOD = "config.last-good.toml";
  */
 export async function loadConfig(home: string): Promise<LoadedConfig> {
   const text = await readText(join(home, FILE));
-  const parsed = parseConfig(text ?? "", join(home, FILE));
+  const parsed = text.ok ? parseConfig(text.value ?? "", join(home, FILE)) : text;
   if (parsed.ok) {
-    if (text !== undefined) await keepLastGood(home, text);
+    if (text.ok && text.value !== undefined) await keepLastGood(home, text.value);
     return parsed.value;
   }
   const lastGood = await readText(join(home, LAST_GOOD));
-  const fallback = parseConfig(lastGood ?? "", join(home, LAST_GOOD));
-  const inForce = lastGood === undefined ? "the defaults are in force" : "the last good one is in force";
+  const kept = lastGood.ok ? lastGood.value : undefined;
+  const inForce = kept === undefined ? "the defaults are in force" : "the last good one is in force";
   const problem = { ...parsed.failure, message: `${parsed.failure.message}; ${inForce}` };
-  if (fallback.ok) return { config: fallback.value.config, problems: [problem] };
-  return { config: configFrom(new Map()), problems: [problem] };
+  const fallback = parseConfig(kept ?? "", join(home, LAST_GOOD));
+  const config = fallback.ok ? fallback.value.config : configFrom(new Map());
+  return { config, problems: [problem] };
 }
 
-async function readText(file: string): Promise<string | undefined> {
-  return readFile(file, "utf8").catch(() => undefined);
+/** The text of a file; undefined when there is none. */
+async function readText(file: string): Promise<Result<string | undefined>> {
+  try {
+    return ok(await readFile(file, "utf8"));
+  } catch (cause) {
+    const code = (cause as NodeJS.ErrnoException).code ?? String(cause);
+    if (code === "ENOENT") return ok(undefined);
+    return fail("unavailable", `${file} cannot be read: ${code}`, { hint: "mend its permissions", cause });
+  }
 }
 
 async function keepLastGood(home: string, text: string): Promise<void> {
-  if ((await readText(join(home, LAST_GOOD))) === text) return;
+  const kept = await readText(join(home, LAST_GOOD));
+  if (kept.ok && kept.value === text) return;
   const temporary = join(home, `${LAST_GOOD}.new`);
-  await writeFile(temporary, text, { mode: 0o600 });
-  await rename(temporary, join(home, LAST_GOOD));
+  try {
+    await writeFile(temporary, text, { mode: 0o600 });
+    await rename(temporary, join(home, LAST_GOOD));
+  } catch {
+    // A full or read-only disk: the copy is a convenience, and the journals will say what is wrong with the disk.
+  }
 }
 
 /** Checks the text of a config file. `file` is for messages only. */

@@ -1,0 +1,87 @@
+import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { loadConfig, parseConfig } from "./config.ts";
+
+let home = "";
+beforeEach(async () => {
+  home = await mkdtemp(join(tmpdir(), "clawd-config-"));
+});
+afterEach(() => rm(home, { recursive: true, force: true }));
+
+const put = (text: string) => writeFile(join(home, "config.toml"), text);
+
+test("no file means the defaults, without a word", async () => {
+  const { config, problems } = await loadConfig(home);
+  expect(problems).toEqual([]);
+  expect(config).toMatchObject({
+    ...{ model: "", policy: [], sandbox: "auto", gateway: undefined, tape: "" },
+    limits: { attendedSteps: 250, unattendedSteps: 10, approvalMs: 300_000, outputChars: 100_000 },
+    shell: { network: false, read: [], write: [] },
+  });
+});
+
+test("every key of docs/config.md is understood", async () => {
+  const docs = await readFile(join(import.meta.dirname, "../../docs/config.md"), "utf8");
+  const example = /```toml\n(.*?)```/s.exec(docs)?.[1] ?? "";
+  const parsed = parseConfig(example, "docs/config.md");
+  expect(parsed).toMatchObject({ ok: true, value: { problems: [] } });
+  expect(parsed.ok && parsed.value.config).toMatchObject({
+    ...{ model: "anthropic", sandbox: "auto", gateway: { port: 8787 }, tape: "/path/to/answers.tape" },
+    policy: [
+      { pattern: "write:notes/*", verdict: "allow" },
+      { pattern: "read:*.pem", verdict: "ask" },
+      { pattern: "shell:*sudo*", verdict: "deny" },
+    ],
+  });
+});
+
+test.each([
+  ['[limits]\nattended_steps = "ten"\n', "line 2: limits.attended_steps must be a whole number"],
+  ["[limits]\n\nattended_steps = 1.5\n", "line 3: limits.attended_steps must be a whole number"],
+  ["limits.output_chars = 0\n", "line 1: limits.output_chars must be at least 1"],
+  ['[policy]\nallow = "read"\n', "line 2: policy.allow must be a list of strings"],
+  ['[policy]\ndeny = ["rm -rf"]\n', "line 2: policy.deny holds a wrong pattern"],
+  ['[sandbox]\nlevel = "strong"\n', 'line 2: sandbox.level must be "auto" or "none"'],
+  ["[gateway]\nport = 70000\n", "line 2: gateway.port must be a port"],
+  ['[shell]\nnetwork = "yes"\n', "line 2: shell.network must be true or false"],
+  ["model = \n", "line 1:"],
+  ["[a]\n[a]\n", "line 2:"],
+])("%j is refused with line and key", (text, said) => {
+  const parsed = parseConfig(text, "config.toml");
+  expect(parsed).toMatchObject({ ok: false, failure: { code: "invalid", message: expect.stringContaining(said) } });
+});
+
+test("a file that cannot be read is a problem, not the defaults in silence", async () => {
+  await mkdir(join(home, "config.toml"));
+  expect((await loadConfig(home)).problems).toMatchObject([
+    { message: expect.stringContaining("cannot be read: EISDIR") },
+  ]);
+});
+
+test("an unknown key has no effect, and is named with the nearest one that exists", () => {
+  const parsed = parseConfig("[limits]\natended_steps = 5\nattended_steps = 7\n", "config.toml");
+  expect(parsed).toMatchObject({
+    ok: true,
+    value: {
+      config: { limits: { attendedSteps: 7 } },
+      problems: [{ message: expect.stringContaining("line 2"), hint: "did you mean limits.attended_steps?" }],
+    },
+  });
+});
+
+test("a broken file leaves the last good one in force, also after several starts", async () => {
+  await put('model = "rehearsal"\n');
+  expect((await loadConfig(home)).config.model).toBe("rehearsal");
+  await put("model = 7\n");
+  for (let start = 0; start < 2; start += 1) {
+    const { config, problems } = await loadConfig(home);
+    expect(config.model).toBe("rehearsal");
+    expect(problems).toMatchObject([{ message: expect.stringContaining("the last good one is in force") }]);
+  }
+  await rm(join(home, "config.last-good.toml"));
+  expect((await loadConfig(home)).problems).toMatchObject([
+    { message: expect.stringContaining("the defaults are in force") },
+  ]);
+});
