@@ -21,7 +21,14 @@ export type SingleWriter = {
   state(): Session;
   /** Resolves when the events are durable and folded into `state`. */
   write(produce: Produce): Promise<Result<readonly Event[]>>;
-  /** Like `write`, but the events may wait up to 250 ms for the next `write`. */
+  /**
+   * Sends events on their way to the disk and resolves before they are durable, when `ahead` has them: for what no client
+   * hears of until it is. A failure shows in `failure` and in every write that follows.
+   */
+  post(bodies: readonly EventBody[]): Promise<void>;
+  /** The session as it will be once everything that is on its way has arrived. */
+  ahead(): Session;
+  /** Like `post`, but the events may wait up to 250 ms for the next `write`. */
   hold(bodies: readonly EventBody[]): void;
   /** Resolves with the first state, from the present one on, that the test accepts; rejects when the signal aborts. */
   until(test: (session: Session) => boolean, signal: AbortSignal): Promise<Session>;
@@ -29,12 +36,18 @@ export type SingleWriter = {
   failure(): Failure | undefined;
 };
 
-type Entry = { readonly produce: Produce; readonly settle: (result: Result<readonly Event[]>) => void };
+type Entry = {
+  readonly produce: Produce;
+  /** Called when the events are on their way. */
+  readonly sent: () => void;
+  readonly settle: (result: Result<readonly Event[]>) => void;
+};
 type Planned = { readonly entry: Entry; readonly bodies: readonly EventBody[] };
 
 /** Takes over a folded session. `onFailure` is told once, when the journal refuses and the state in memory is void. */
 export function singleWriter(journal: Journal, opened: Session, onFailure: (failure: Failure) => void): SingleWriter {
   let session = opened;
+  let ahead = opened;
   let broken: Failure | undefined;
   let queue: Entry[] = [];
   let writing = false;
@@ -49,7 +62,10 @@ export function singleWriter(journal: Journal, opened: Session, onFailure: (fail
     while (queue.length > 0) {
       const entries = queue;
       queue = [];
-      await commit(plan(session, entries));
+      const plan = planWrites(session, entries);
+      ahead = plan.ahead;
+      for (const { entry } of plan.writes) entry.sent();
+      await commit(plan.writes);
     }
     writing = false;
   }
@@ -81,11 +97,17 @@ export function singleWriter(journal: Journal, opened: Session, onFailure: (fail
     failure: () => broken,
     write: (produce) =>
       new Promise((settle) => {
-        queue.push({ produce, settle });
+        queue.push({ produce, settle, sent: ignore });
+        void drain();
+      }),
+    ahead: () => ahead,
+    post: (bodies) =>
+      new Promise((sent) => {
+        queue.push({ produce: () => ok(bodies), settle: ignore, sent });
         void drain();
       }),
     hold(bodies) {
-      queue.push({ produce: () => ok(bodies), settle: () => {} });
+      queue.push({ produce: () => ok(bodies), settle: ignore, sent: ignore });
       if (!writing) holdTimer ??= setTimeout(() => void drain(), HOLD_LIMIT_MS);
     },
     until: (test, signal) =>
@@ -108,9 +130,14 @@ export function singleWriter(journal: Journal, opened: Session, onFailure: (fail
   };
 }
 
+function ignore(): void {}
+
 /** Asks each entry for its events, each seeing what the ones before it are about to write; refused ones settle here. */
-function plan(session: Session, entries: readonly Entry[]): readonly Planned[] {
-  const planned: Planned[] = [];
+function planWrites(
+  session: Session,
+  entries: readonly Entry[],
+): { readonly writes: readonly Planned[]; readonly ahead: Session } {
+  const writes: Planned[] = [];
   let ahead = session;
   for (const entry of entries) {
     const produced = entry.produce(ahead);
@@ -118,9 +145,9 @@ function plan(session: Session, entries: readonly Entry[]): readonly Planned[] {
       entry.settle(produced);
       continue;
     }
-    planned.push({ entry, bodies: produced.value });
+    writes.push({ entry, bodies: produced.value });
     // Only the body matters to the rules; number and time come from the journal.
     for (const body of produced.value) ahead = evolve(ahead, create(EventSchema, { seq: ahead.seq + 1, body }));
   }
-  return planned;
+  return { writes, ahead };
 }

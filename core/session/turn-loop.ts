@@ -35,7 +35,7 @@ const DONE: Ending = { outcome: TurnOutcome.DONE };
 
 /** One model call and the tools it asks for. Says how the turn ends, or nothing when it goes on. */
 async function takeStep(turn: TurnContext): Promise<Ending | undefined> {
-  const session = turn.writer.state();
+  const session = turn.writer.ahead();
   const state = session.turn;
   if (state === undefined) return undefined;
   if (turn.signal.aborted || state.interrupted) return { outcome: TurnOutcome.CANCELLED };
@@ -121,8 +121,8 @@ async function startAndRun(
   if (!written.ok) return;
   await Promise.all(
     started.map(async ({ call }) => {
-      const ended = await runCall(turn, call);
-      await writer.write(() => ok(ended));
+      // The model may read the result while the disk still takes it in: no client hears of it before it is there.
+      await writer.post(await runCall(turn, call));
     }),
   );
 }
