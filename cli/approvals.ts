@@ -2,44 +2,52 @@ import { type ApprovalAsked, ApprovalScope } from "../proto/gen/clawd/v1/event_p
 import { SessionService } from "../proto/gen/clawd/v1/session_pb.ts";
 import type { Context } from "./command.ts";
 import type { Conversation } from "./conversation.ts";
-import { readKey } from "./key.ts";
+import { isInterrupt, readKey } from "./key.ts";
 
 /** Questions that a person at this terminal may decide, one after the other. */
 export type Approvals = {
   asked(question: ApprovalAsked): void;
-  /** Somebody decided, here or elsewhere, or it lapsed: its prompt goes away. */
-  settled(approvalId: string): void;
+  /** Somebody decided or it lapsed: its prompt goes away. True when the answer to a shown prompt came from elsewhere. */
+  settled(approvalId: string): boolean;
   /** Replayed questions that nobody settled become prompts from here on. */
   begin(): void;
   close(): void;
 };
 
-type Decision = { readonly allowed: boolean; readonly scope: ApprovalScope; readonly word: string };
+type Decision = { readonly allowed: boolean; readonly scope: ApprovalScope };
 
 const DECISIONS: Readonly<Record<string, Decision>> = {
-  y: { allowed: true, scope: ApprovalScope.ONCE, word: "once" },
-  a: { allowed: true, scope: ApprovalScope.SESSION, word: "always in this session" },
-  n: { allowed: false, scope: ApprovalScope.ONCE, word: "no" },
+  y: { allowed: true, scope: ApprovalScope.ONCE },
+  a: { allowed: true, scope: ApprovalScope.SESSION },
+  n: { allowed: false, scope: ApprovalScope.ONCE },
 };
+const QUESTION = "  allow? [y] once · [a] always in this session · [n] no ";
+/** For terminals that the whole question does not fit on. */
+const SHORT_QUESTION = "  allow? y once, a always, n no ";
 
 export function openApprovals(context: Context, conversation: Conversation, interrupt: () => void): Approvals {
   const { screen } = context;
   const open = new Map<string, AbortController>();
   let begun = false;
   let busy = false;
+  /** The question that keys answer now. */
+  let prompting = "";
 
+  function takeAway(): void {
+    prompting = "";
+    screen.unask();
+  }
   async function decide(approvalId: string, prompt: AbortController): Promise<void> {
-    screen.note(screen.paintNote("bold", "  allow? [y] once · [a] always in this session · [n] no"));
-    const key = await readKey(context.stdin, [...Object.keys(DECISIONS), "\u0003"], prompt.signal);
-    if (key === undefined) return;
-    if (key === "\u0003") {
-      interrupt();
-      return;
-    }
-    const decision = DECISIONS[key];
+    const show = (): void => {
+      prompting = approvalId;
+      screen.ask(screen.columns > QUESTION.length ? QUESTION : SHORT_QUESTION);
+    };
+    const key = await readKey(context.stdin, { wanted: Object.keys(DECISIONS), show }, prompt.signal);
+    takeAway();
+    if (isInterrupt(key)) return interrupt();
+    const decision = DECISIONS[key ?? ""];
     if (decision === undefined) return;
-    const { allowed, scope } = decision;
-    const answer = { sessionId: conversation.sessionId, approvalId, allowed, scope };
+    const answer = { sessionId: conversation.sessionId, approvalId, ...decision };
     const told = await conversation.call(SessionService.method.answer, answer);
     // Somebody else was faster: the event that says so settles the question.
     if (!told.ok && !prompt.signal.aborted) screen.note(`  ${told.trouble.message}`);
@@ -62,8 +70,11 @@ export function openApprovals(context: Context, conversation: Conversation, inte
       void work();
     },
     settled(approvalId) {
+      const elsewhere = prompting === approvalId;
+      if (elsewhere) takeAway();
       open.get(approvalId)?.abort();
       open.delete(approvalId);
+      return elsewhere;
     },
     begin() {
       begun = true;
@@ -72,6 +83,7 @@ export function openApprovals(context: Context, conversation: Conversation, inte
     close() {
       for (const prompt of open.values()) prompt.abort();
       open.clear();
+      takeAway();
     },
   };
 }

@@ -81,7 +81,7 @@ test("help is found for the program, a family and a command", () => {
 
 test("every command has a help of its own that names each of its flags", () => {
   for (const command of COMMANDS) {
-    const help = describeCommands(COMMANDS, command.path);
+    const help = describeCommands(COMMANDS, command.path, Number.POSITIVE_INFINITY);
     if (!help.ok) throw new Error(help.trouble.message);
     expect(help.value).toContain(command.about);
     for (const flag of command.flags) expect(help.value).toContain(`--${flag.name}`);

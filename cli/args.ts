@@ -10,6 +10,13 @@ export type Flag = {
   readonly about: string;
 };
 
+export type OpenFlag = {
+  readonly prefix: string;
+  /** What stands for the rest in the help, e.g. "KIND[=LIST]". */
+  readonly value: string;
+  readonly about: string;
+};
+
 export type Positionals = {
   readonly names: readonly string[];
   readonly min: number;
@@ -23,7 +30,7 @@ export type Syntax = {
   readonly flags: readonly Flag[];
   readonly positionals: Positionals;
   /** Flags matched by their beginning and collected as written, e.g. "allow-" for `--allow-read=./data`. */
-  readonly openFlags?: readonly string[];
+  readonly openFlags?: readonly OpenFlag[];
   readonly tail?: boolean;
 };
 
@@ -97,7 +104,7 @@ function parseFlags<S extends Syntax>(syntax: S, words: readonly string[]): Resu
       tail = rest.slice(room);
       break;
     }
-    const isOpen = (syntax.openFlags ?? []).some((prefix) => word.startsWith(`--${prefix}`));
+    const isOpen = (syntax.openFlags ?? []).some(({ prefix }) => word.startsWith(`--${prefix}`));
     if (isOpen) {
       open.push(word.slice(2));
       continue;

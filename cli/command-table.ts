@@ -31,6 +31,12 @@ export const COMMANDS: readonly CommandEntry[] = [
     about: "say something and watch the answer come",
     positionals: words("TEXT", 0),
     flags: SAY_FLAGS,
+    examples: [
+      'say "what is in README.md?"',
+      'say --allow "shell:npm *" "run the tests and mend what fails"',
+      'say --session last "go on"',
+      "say < question.txt",
+    ],
     load: async () => (await import("./commands/say.ts")).say,
   },
   {
@@ -44,6 +50,7 @@ export const COMMANDS: readonly CommandEntry[] = [
     path: ["attach"],
     about: "pick a session up again and follow it",
     positionals: exactly("ID"),
+    examples: ["attach last"],
     flags: [{ name: "after", kind: "text", value: "SEQ", about: "the last event that you have" }, JSON_FLAG],
     load: async () => (await import("./commands/attach.ts")).attach,
   },
@@ -119,9 +126,13 @@ export const COMMANDS: readonly CommandEntry[] = [
   },
   {
     path: ["run"],
-    about: "run a script in the sandbox: --allow-read=./data, --allow-net, --deny-… as in Deno",
+    about: "run a script in the sandbox, with the permissions of Deno's flags",
     positionals: exactly("FILE"),
-    openFlags: ["allow-", "deny-"],
+    openFlags: [
+      { prefix: "allow-", value: "KIND[=LIST]", about: "grant read, write, net, env, run, sys, tool or memory" },
+      { prefix: "deny-", value: "KIND[=LIST]", about: "take it away again; beats every grant" },
+    ],
+    examples: ["run --allow-read=./data --allow-net=api.example.com:443 script.ts ARG"],
     tail: true,
     flags: [],
     load: async () => (await import("./commands/run.ts")).run,
@@ -146,9 +157,10 @@ export const COMMANDS: readonly CommandEntry[] = [
     positionals: exactly("NAME"),
     flags: [
       { name: "point", kind: "text", value: "POINT", about: "the hook point (default: its first)" },
-      { name: "value", kind: "text", value: "JSON", about: "the event's value, as the hook sees it" },
+      { name: "value", kind: "text", value: "JSON", about: "the event's value, as the hook sees it; or @FILE" },
       JSON_FLAG,
     ],
+    examples: [`hook test guard --value '{"tool":"shell","args":{"command":"ls"}}'`],
     load: async () => (await import("./commands/hook.ts")).testHook,
   },
   {
@@ -169,6 +181,7 @@ export const COMMANDS: readonly CommandEntry[] = [
     path: ["plugin", "install"],
     about: "show what a plugin asks for, and install it when you agree",
     positionals: exactly("DIR"),
+    examples: ["plugin install plugins-examples/hello"],
     flags: [
       { name: "yes", kind: "switch", about: "grant what it asks for" },
       { name: "trust", kind: "switch", about: "let it run without a sandbox where the machine has none" },
@@ -265,14 +278,18 @@ export const COMMANDS: readonly CommandEntry[] = [
   },
   {
     path: ["sql"],
-    about: 'ask the journals, e.g. claw sql "select * from events limit 5"',
+    about: "ask the journals; the views are events sessions turns calls hooks approvals notes broken",
     positionals: words("SELECT", 1),
     flags: [JSON_FLAG],
+    examples: [
+      'sql "select tool, status, count(*), avg(ms) from calls group by all"',
+      'sql "select * from turns order by started_at desc limit 5"',
+    ],
     load: async () => (await import("./commands/journal.ts")).querySql,
   },
   {
     path: ["tour"],
-    about: "twenty seconds that show every part at work",
+    about: "a few seconds that show every part at work",
     positionals: NONE,
     flags: [],
     load: async () => (await import("./commands/tour.ts")).tour,

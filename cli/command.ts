@@ -38,7 +38,11 @@ export type Context = {
 export type Command = (context: Context, args: Arguments) => Promise<number>;
 
 /** A command of the table; its code is loaded when it is used. */
-export type CommandEntry = Syntax & { readonly load: () => Promise<Command> };
+export type CommandEntry = Syntax & {
+  /** Whole command lines for the help, without the "claw" before them. */
+  readonly examples?: readonly string[];
+  readonly load: () => Promise<Command>;
+};
 
 /** Dials, runs `work` and hangs up. */
 export async function withDaemon(context: Context, work: (daemon: Connection) => Promise<number>): Promise<number> {

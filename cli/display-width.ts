@@ -1,11 +1,22 @@
 const WIDE =
   /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]|\p{Emoji_Presentation}/u;
 
-/** Columns that a text takes on a terminal: wide East Asian characters and emoji take two, combining marks none. */
+/** What paints text takes no room. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the sequence begins with one
+const PAINT = /\u001b\[[\d;]*m/g;
+
+/**
+ * Columns that a text takes on a terminal: wide East Asian characters and emoji take two, combining marks and colours
+ * none.
+ */
 export function displayWidth(text: string): number {
   let width = 0;
-  for (const character of text) width += characterWidth(character);
+  for (const character of stripPaint(text)) width += characterWidth(character);
   return width;
+}
+
+export function stripPaint(text: string): string {
+  return text.includes("\u001b") ? text.replace(PAINT, "") : text;
 }
 
 function characterWidth(character: string): number {

@@ -93,7 +93,7 @@ async function runCommand(context: Context, argv: readonly string[]): Promise<nu
   const { screen } = context;
   if (argv.length === 0) {
     const { describeCommands } = await import("./help.ts");
-    const help = describeCommands(COMMANDS, []);
+    const help = describeCommands(COMMANDS, [], screen.notesAreTerminal ? screen.columns : Number.POSITIVE_INFINITY);
     if (help.ok) screen.note(help.value.trimEnd());
     return EXIT.usage;
   }
@@ -105,7 +105,8 @@ async function runCommand(context: Context, argv: readonly string[]): Promise<nu
       return EXIT.done;
     case "help": {
       const { describeCommands } = await import("./help.ts");
-      const help = describeCommands(COMMANDS, parsed.value.of);
+      const width = screen.dataIsTerminal ? screen.columns : Number.POSITIVE_INFINITY;
+      const help = describeCommands(COMMANDS, parsed.value.of, width);
       if (!help.ok) return context.report(help.trouble);
       screen.data(help.value);
       return EXIT.done;

@@ -1,5 +1,5 @@
 import type { WriteStream } from "node:tty";
-import { clipToWidth } from "./display-width.ts";
+import { clipToWidth, stripPaint, wrapWords } from "./display-width.ts";
 import { escapeControls } from "./escape.ts";
 import type { Environment } from "./home.ts";
 
@@ -30,10 +30,12 @@ export type Screen = {
   data(text: string): void;
   /** Writes lines that this program laid out and coloured itself; foreign words in them are escaped already. */
   layout(text: string): void;
-  /** Writes a line for the person to stderr, on a line of its own. */
+  /** Writes lines for the person to stderr, on lines of their own, broken at the terminal's width. */
   note(line: string): void;
   /** Writes a stranger's stderr as it comes, harmless on a terminal. */
   errorText(text: string): void;
+  /** Breaks a text that people read at the terminal's width, lines that go on `indent` columns in; a pipe gets it whole. */
+  wrapData(text: string, indent: number): string;
   /** Shows that something is under way; silent when stderr is no terminal. */
   spin(label: string): void;
   /** Takes the spinner away. */
@@ -82,7 +84,10 @@ export function openScreen(stdout: Output | WriteStream, stderr: Output | WriteS
     if (question !== "" && !midLine) stderr.write(paintNote("bold", clipToWidth(question, columns() - 1)));
   }
   function write(text: string): void {
-    if (text === "") return rest();
+    if (text === "") {
+      rest();
+      return;
+    }
     makeRoom();
     midLine = dataIsTerminal && !text.endsWith("\n");
     stdout.write(text);
@@ -106,13 +111,14 @@ export function openScreen(stdout: Output | WriteStream, stderr: Output | WriteS
     note(line) {
       makeRoom();
       endLine();
-      stderr.write(`${line}\n`);
+      stderr.write(`${notesAreTerminal ? wrapNote(line, columns()) : line}\n`);
       drawQuestion();
     },
     errorText(text) {
       rest();
       stderr.write(notesAreTerminal ? escapeControls(text) : text);
     },
+    wrapData: (text, indent) => (dataIsTerminal ? wrapWords(text, columns(), " ".repeat(indent)) : text),
     spin(text) {
       // A spinner in the middle of streamed words, or on a question, would delete them.
       if (!notesAreTerminal || midLine || question !== "") return;
@@ -133,6 +139,15 @@ export function openScreen(stdout: Output | WriteStream, stderr: Output | WriteS
       question = "";
     },
   };
+}
+
+/** What goes on stands a little further in than its beginning. */
+function wrapNote(text: string, width: number): string {
+  const wrapped = text.split("\n").map((line) => {
+    const [lead = ""] = /^ *(?:→ )?/.exec(stripPaint(line)) ?? [];
+    return wrapWords(line, width, " ".repeat(lead.endsWith("→ ") ? lead.length : lead.length + 2));
+  });
+  return wrapped.join("\n");
 }
 
 function painter(colourful: boolean): Paint {

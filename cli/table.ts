@@ -39,7 +39,9 @@ export function alignTable(
   widthLimit: number,
 ): string[] {
   const limit = Math.max(TABLE_MIN_WIDTH, widthLimit);
-  const cells = [columns, ...rows].map((row) => row.map((cell) => clipToWidth(escapeLine(shorten(cell, limit)), limit)));
+  const cells = [columns, ...rows].map((row) =>
+    row.map((cell) => clipToWidth(escapeLine(shorten(cell, limit)), limit)),
+  );
   const natural = columns.map((_, column) => Math.max(...cells.map((row) => displayWidth(row[column] ?? ""))));
   const widths = fitWidths(natural, limit - GAP.length * (columns.length - 1));
   const numeric = columns.map((_, column) => rows.length > 0 && rows.every((row) => isNumber(row[column] ?? "")));

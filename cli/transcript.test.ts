@@ -42,11 +42,19 @@ test("words that overtake the end of a call wait for the event that brings them"
   expect(hear({ case: "blockEnded", value: { turnId: "t", step: 2, content } }).text).toBe("I did\n");
 });
 
-test("a hook that blocks is named with its reason, and so is the denied call", () => {
+test("a hook that blocks is named with its reason, which is told once", () => {
   const { notes } = lay(
     {
       case: "hookRan",
-      value: { hook: "guard", point: "tool.before", verdict: HookVerdict.BLOCK, because: "no", ms: 1, ran: true },
+      value: {
+        hook: "guard",
+        point: "tool.before",
+        verdict: HookVerdict.BLOCK,
+        because: "no",
+        ms: 1,
+        ran: true,
+        callId: "c",
+      },
     },
     {
       case: "toolCallEnded",
@@ -58,7 +66,7 @@ test("a hook that blocks is named with its reason, and so is the denied call", (
       },
     },
   );
-  expect(notes).toEqual(["⛨ hook guard blocked tool.before: no 1.0 ms", "⊘ shell denied", "  blocked", "  → ask"]);
+  expect(notes).toEqual(["◆ hook guard blocked tool.before: no 1.0 ms", "⊘ shell denied", "  → ask"]);
 });
 
 test("hooks that passed or did not run are not worth a line", () => {

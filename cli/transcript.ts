@@ -1,6 +1,8 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import type { ToolCallBlock } from "../proto/gen/clawd/v1/content_pb.ts";
 import {
+  type ApprovalAnswered,
+  ApprovalScope,
   type Event,
   type HookRan,
   HookVerdict,
@@ -26,7 +28,8 @@ export type Shown = { readonly text: string; readonly notes: readonly string[]; 
 const NOTHING: Shown = { text: "", notes: [] };
 
 export type Transcript = {
-  event(event: Event): Shown;
+  /** `elsewhere`: the event settles a question that was open here, and was not settled from here. */
+  event(event: Event, elsewhere?: boolean): Shown;
   delta(delta: Delta): Shown;
 };
 
@@ -34,6 +37,8 @@ export type Transcript = {
 export function openTranscript(paint: Paint, options: { readonly echoUser: boolean }): Transcript {
   const reply = openReplyText();
   const openCalls = new Map<string, string>();
+  /** Calls that a hook blocked, with its reason: the line of the hook told it already. */
+  const blockedCalls = new Set<string>();
 
   function callWanted(call: ToolCallBlock | ToolCallStarted): Shown {
     const args = argumentsText(call.args);
@@ -44,7 +49,7 @@ export function openTranscript(paint: Paint, options: { readonly echoUser: boole
   function toolEnded(call: ToolCallEnded): Shown {
     const args = openCalls.get(call.callId) ?? "";
     openCalls.delete(call.callId);
-    return { text: "", notes: toolLines(call, args, paint) };
+    return { text: "", notes: toolLines(call, args, paint, blockedCalls.delete(call.callId)) };
   }
 
   return {
@@ -63,7 +68,7 @@ export function openTranscript(paint: Paint, options: { readonly echoUser: boole
           return NOTHING;
       }
     },
-    event(event) {
+    event(event, elsewhere = false) {
       const { body } = event;
       switch (body.case) {
         case "userSpoke":
@@ -75,7 +80,10 @@ export function openTranscript(paint: Paint, options: { readonly echoUser: boole
         case "turnResumed":
           return note(
             reply.finish(),
-            paint("yellow", `↻ the daemon was restarted and takes the turn up again (${body.value.attempt})`),
+            paint(
+              "yellow",
+              `↻ the daemon was restarted and takes the turn up again${body.value.attempt > 1 ? ` (time ${body.value.attempt})` : ""}`,
+            ),
           );
         case "blockEnded": {
           const { content } = body.value;
@@ -85,6 +93,7 @@ export function openTranscript(paint: Paint, options: { readonly echoUser: boole
           return content?.kind.case === "toolCall" ? callWanted(content.kind.value) : NOTHING;
         }
         case "hookRan":
+          if (body.value.verdict === HookVerdict.BLOCK && body.value.ran) blockedCalls.add(body.value.callId);
           return { text: "", notes: hookLines(body.value, paint) };
         case "approvalAsked": {
           const { tool, args, because } = body.value;
@@ -94,7 +103,7 @@ export function openTranscript(paint: Paint, options: { readonly echoUser: boole
           );
         }
         case "approvalAnswered":
-          return note("", paint("dim", body.value.allowed ? "  allowed" : "  refused"));
+          return note("", paint("dim", `  ${answerText(body.value)}${elsewhere ? ", on another terminal" : ""}`));
         case "approvalExpired":
           return note("", paint("dim", "  nobody answered in time"));
         case "toolCallStarted":
@@ -106,6 +115,7 @@ export function openTranscript(paint: Paint, options: { readonly echoUser: boole
           return note("", paint("yellow", "■ asked to stop"));
         case "turnEnded":
           openCalls.clear();
+          blockedCalls.clear();
           return { text: reply.finish(), notes: turnLines(body.value, paint) };
         case "memoryRemembered":
           return note("", paint("dim", `✎ remembered: ${reason(body.value.text)}`));
@@ -130,6 +140,11 @@ function reason(text: string): string {
   return shorten(escapeLine(text), REASON_LIMIT);
 }
 
+function answerText(answer: ApprovalAnswered): string {
+  if (!answer.allowed) return "refused";
+  return answer.scope === ApprovalScope.SESSION ? "allowed for the rest of the session" : "allowed once";
+}
+
 const STATUS_LOOKS: Readonly<Record<number, readonly [Style, string, string]>> = {
   [ToolCallStatus.DONE]: ["green", "✓", ""],
   [ToolCallStatus.FAILED]: ["red", "✗", "failed"],
@@ -139,13 +154,13 @@ const STATUS_LOOKS: Readonly<Record<number, readonly [Style, string, string]>> =
   [ToolCallStatus.ANSWERED]: ["cyan", "↩", "answered by a hook"],
 };
 
-function toolLines(call: ToolCallEnded, args: string, paint: Paint): string[] {
+function toolLines(call: ToolCallEnded, args: string, paint: Paint, isReasonTold: boolean): string[] {
   const [style, mark, word] = STATUS_LOOKS[call.status] ?? ["yellow", "?", "ended"];
   const facts = [word, call.ms > 0 ? `${formatMs(call.ms)}` : ""].filter((fact) => fact !== "").join(", ");
   const subject = args === "" ? escapeLine(call.tool) : `${escapeLine(call.tool)} ${args}`;
   const lines = [`${paint(style, mark)} ${subject} ${paint("dim", facts)}`.trimEnd()];
   if (call.failure !== undefined) {
-    lines.push(paint("dim", `  ${reason(call.failure.message)}`));
+    if (!isReasonTold) lines.push(paint("dim", `  ${reason(call.failure.message)}`));
     if (call.failure.hint !== "") lines.push(paint("dim", `  → ${reason(call.failure.hint)}`));
   }
   return lines;
@@ -164,7 +179,7 @@ function hookLines(ran: HookRan, paint: Paint): string[] {
   const style: Style = ran.verdict === HookVerdict.BLOCK ? "red" : "cyan";
   const because = ran.because === "" ? "" : `: ${reason(ran.because)}`;
   return [
-    `${paint(style, "⛨")} hook ${escapeLine(ran.hook)} ${word} ${escapeLine(ran.point)}${because} ${paint("dim", formatMs(ran.ms))}`,
+    `${paint(style, "◆")} hook ${escapeLine(ran.hook)} ${word} ${escapeLine(ran.point)}${because} ${paint("dim", formatMs(ran.ms))}`,
   ];
 }
 

@@ -1,6 +1,6 @@
 import type { Event } from "../proto/gen/clawd/v1/event_pb.ts";
 import { type SayResponse, SessionService, type SubscribeResponse } from "../proto/gen/clawd/v1/session_pb.ts";
-import { type Approvals, openApprovals } from "./approvals.ts";
+import { openApprovals } from "./approvals.ts";
 import type { Context } from "./command.ts";
 import type { Conversation } from "./conversation.ts";
 import { openTranscript, type Shown } from "./transcript.ts";
@@ -51,13 +51,15 @@ export async function watchSession(context: Context, conversation: Conversation,
     state.said(answer.value.turnId);
   }
   function hearEvent(event: Event): void {
-    const visible = state.event(event);
-    if (!visible) return;
-    const shown = transcript.event(event);
+    const { body } = event;
+    const isSettled = body.case === "approvalAnswered" || body.case === "approvalExpired";
+    const elsewhere = isSettled && approvals?.settled(body.value.approvalId) === true;
+    if (!state.event(event)) return;
+    const shown = transcript.event(event, elsewhere);
     if (printEvent === undefined) put(context, shown);
     else printEvent(event);
     // After the line that shows the question.
-    settleApproval(event, approvals);
+    if (body.case === "approvalAsked") approvals?.asked(body.value);
   }
   function hear({ news }: SubscribeResponse): void {
     switch (news.case) {
@@ -101,12 +103,6 @@ export async function watchSession(context: Context, conversation: Conversation,
     return { exit, lastSeq: state.lastSeq() };
   }
   return { exit: end.signal.reason as number, lastSeq: state.lastSeq() };
-}
-
-function settleApproval(event: Event, approvals: Approvals | undefined): void {
-  const { body } = event;
-  if (body.case === "approvalAsked") approvals?.asked(body.value);
-  if (body.case === "approvalAnswered" || body.case === "approvalExpired") approvals?.settled(body.value.approvalId);
 }
 
 function put(context: Context, shown: Shown): void {

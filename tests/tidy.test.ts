@@ -19,6 +19,7 @@ const ENTRIES = new Set([
   "plugin-host/sdk/plugin.ts",
   ".ci/bundle.ts",
   ".ci/check.ts",
+  ".ci/picture.ts",
   ".ci/vitest.config.ts",
   "bench/main.ts",
 ]);

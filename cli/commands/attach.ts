@@ -13,6 +13,9 @@ export async function attach(context: Context, args: Arguments): Promise<number>
     const id = await resolveSession(daemon, args.positionals[0] ?? "");
     if (!id.ok) return context.report(id.trouble);
     const conversation = openConversation(context, daemon, id.value);
+    const { screen } = context;
+    if (context.attended && !args.on("json"))
+      screen.note(screen.paintNote("dim", `following session ${id.value}; Ctrl-C stops its turn, again leaves`));
     try {
       const { exit } = await watchSession(context, conversation, {
         // From the first event on: whether a turn runs may be written before `--after`.

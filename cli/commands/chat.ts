@@ -1,11 +1,9 @@
-import { createInterface } from "node:readline";
 import type { Arguments } from "../args.ts";
 import { type Context, withDaemon } from "../command.ts";
+import { openLinePrompt } from "../line-prompt.ts";
 import { readPiped } from "../piped-input.ts";
 import { EXIT, fail } from "../trouble.ts";
 import { type ChosenSession, chooseSession, noteSession, sayAndWatch } from "./say.ts";
-
-const HISTORY_LIMIT = 500;
 
 /** `claw chat`: message after message on a terminal; piped input is one message. */
 export async function chat(context: Context, args: Arguments): Promise<number> {
@@ -14,12 +12,13 @@ export async function chat(context: Context, args: Arguments): Promise<number> {
     const chosen = await chooseSession(context, daemon, args);
     if (!chosen.ok) return context.report(chosen.trouble);
     const { screen } = context;
-    screen.note(screen.paintNote("dim", "an empty line or Ctrl-D leaves; Ctrl-C stops an answer"));
+    screen.note(screen.paintNote("dim", "Ctrl-C stops an answer, Ctrl-D leaves"));
     let session: ChosenSession = chosen.value;
-    const history: string[] = [];
+    const prompt = openLinePrompt(context.stdin, process.stderr, context.env.TERM !== "dumb");
     for (;;) {
-      const text = await readLine(context, history);
-      if (text === undefined || text.trim() === "") break;
+      const text = await prompt.read();
+      if (text === undefined) break;
+      if (text.trim() === "") continue;
       const watched = await sayAndWatch(context, daemon, session, args, text);
       if (watched.exit === EXIT.unreachable || watched.exit === EXIT.interrupted) {
         noteSession(context, session.id);
@@ -44,33 +43,5 @@ async function chatOnce(context: Context, args: Arguments): Promise<number> {
     const session = await chooseSession(context, daemon, args);
     if (!session.ok) return context.report(session.trouble);
     return (await sayAndWatch(context, daemon, session.value, args, text.value)).exit;
-  });
-}
-
-/** One line from the terminal. The interface lives for one line only: while an answer streams, keys are for its questions. */
-function readLine(context: Context, history: string[]): Promise<string | undefined> {
-  return new Promise((resolve) => {
-    const prompt = createInterface({
-      input: context.stdin,
-      output: process.stderr,
-      history: [...history],
-      historySize: HISTORY_LIMIT,
-      removeHistoryDuplicates: true,
-    });
-    let entered = false;
-    prompt.on("history", (lines: string[]) => {
-      history.splice(0, history.length, ...lines);
-    });
-    prompt.once("SIGINT", () => prompt.close());
-    prompt.once("close", () => {
-      // Left without Enter: the prompt's line is still open. After Enter this comes too late to matter.
-      if (!entered) process.stderr.write("\n");
-      resolve(undefined);
-    });
-    prompt.question("› ", (line) => {
-      entered = true;
-      resolve(line);
-      prompt.close();
-    });
   });
 }

@@ -15,6 +15,8 @@ import { EXIT, errorCode, fail } from "../trouble.ts";
 /** How long a daemon may take to close its turns and end. */
 const END_LIMIT_MS = 15_000;
 const POLL_MS = 10;
+/** Where the facts of the status page begin. */
+const FACT_INDENT = 10;
 
 /** `claw up`: starts the daemon unless it runs. */
 export async function up(context: Context, args: Arguments): Promise<number> {
@@ -107,7 +109,7 @@ function printStatus(context: Context, status: StatusResponse): void {
     ["home", status.home],
     ["socket", status.tcpAddress === "" ? status.socket : `${status.socket} and ${status.tcpAddress}`],
     ["provider", status.provider],
-    ["sandbox", `${status.sandbox?.level ?? "unknown"}: ${status.sandbox?.detail ?? ""}`],
+    ["sandbox", sandboxText(status)],
     ["plugins", status.plugins.map((one) => `${one.name} (${stateName(one.state)})`).join(", ") || "none"],
     [
       "hooks",
@@ -115,12 +117,19 @@ function printStatus(context: Context, status: StatusResponse): void {
     ],
     ["busy", `${status.busySessions} session${status.busySessions === 1 ? "" : "s"}`],
   ];
-  for (const [name, fact] of facts)
-    screen.layout(`${screen.paintData("bold", name.padEnd(9))} ${escapeControls(fact)}\n`);
-  for (const problem of status.problems) {
-    const hint = problem.hint === "" ? "" : `\n  → ${escapeControls(problem.hint)}`;
-    screen.note(`${screen.paintNote("yellow", "!")} ${escapeControls(problem.message)}${hint}`);
+  for (const [name, fact] of facts) {
+    const text = screen.wrapData(`${"".padEnd(FACT_INDENT)}${escapeControls(fact)}`, FACT_INDENT).trimStart();
+    screen.layout(`${screen.paintData("bold", name.padEnd(FACT_INDENT))}${text}\n`);
   }
+  for (const problem of status.problems) {
+    screen.note(`${screen.paintNote("yellow", "!")} ${escapeControls(problem.message)}`);
+    if (problem.hint !== "") screen.note(screen.paintNote("dim", `  → ${escapeControls(problem.hint)}`));
+  }
+}
+
+function sandboxText({ sandbox }: StatusResponse): string {
+  const { level = "unknown", detail = "" } = sandbox ?? {};
+  return detail.startsWith(level) ? detail : `${level}: ${detail}`;
 }
 
 const STATE_NAMES: Readonly<Record<number, string>> = {

@@ -11,6 +11,8 @@ import { EXIT, errorCode, type Result, thrownText } from "../trouble.ts";
 type Check = { readonly name: string; readonly ok: boolean; readonly found: string; readonly fix: string };
 
 const OLDEST_NODE_MAJOR = 24;
+/** Where what was found begins: behind the mark and the name. */
+const FOUND_INDENT = 13;
 
 /** `claw doctor`: exit 1 when something has to be mended. Works without a daemon: then that is what it reports. */
 export async function doctor(context: Context, args: Arguments): Promise<number> {
@@ -47,9 +49,13 @@ async function askDaemon(context: Context): Promise<Result<readonly Check[]>> {
 
 function printCheck({ screen }: Context, check: Check): void {
   const mark = check.ok ? screen.paintData("green", "✓") : screen.paintData("red", "✗");
-  screen.layout(`${mark} ${screen.paintData("bold", check.name.padEnd(10))} ${escapeControls(check.found)}\n`);
-  if (check.fix !== "")
-    screen.layout(`  ${"".padEnd(10)} → ${escapeControls(check.fix).replaceAll("\n", "\n               ")}\n`);
+  const name = screen.paintData("bold", check.name.padEnd(FOUND_INDENT - 2));
+  const place = "".padEnd(FOUND_INDENT);
+  const found = screen.wrapData(`${place}${escapeControls(check.found)}`, FOUND_INDENT).trimStart();
+  screen.layout(`${mark} ${name}${found}\n`);
+  if (check.fix === "") return;
+  const fix = escapeControls(check.fix).replaceAll("\n", `\n${place}  `);
+  screen.layout(`${screen.wrapData(`${place}→ ${fix}`, FOUND_INDENT + 2)}\n`);
 }
 
 function checkNode(): Check {

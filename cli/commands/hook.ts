@@ -16,6 +16,8 @@ import { printTable } from "../table.ts";
 import { formatMs } from "../transcript.ts";
 import { EXIT, fail, ok, type Result, thrownText } from "../trouble.ts";
 
+const NO_HOOKS = "there are no hooks; claw hook add FILE puts one into place";
+
 /** `claw hook list` */
 export function listHooks(context: Context, args: Arguments): Promise<number> {
   return withDaemon(context, async (daemon) => {
@@ -34,7 +36,7 @@ export function listHooks(context: Context, args: Arguments): Promise<number> {
       one.granted.join(" "),
       one.failure === undefined ? "ok" : one.failure.message,
     ]);
-    printTable(context.screen, ["NAME", "AT", "PRIORITY", "TIMEOUT", "ON ERROR", "MAY", "STATE"], rows);
+    printTable(context.screen, ["NAME", "AT", "PRIORITY", "TIMEOUT", "ON ERROR", "MAY", "STATE"], rows, NO_HOOKS);
     return EXIT.done;
   });
 }

@@ -25,6 +25,7 @@ export function querySql(context: Context, args: Arguments): Promise<number> {
         screen,
         columns,
         rows.map((row) => row.map(cellText)),
+        `no rows; the columns are: ${columns.join(", ")}`,
       );
     }
     if (truncated) screen.note(`! only the first ${rows.length} rows are shown; add a limit or a condition`);
@@ -57,9 +58,10 @@ export function verifyJournals(context: Context, args: Arguments): Promise<numbe
         one.failure?.message ?? "whole",
         one.headHash,
       ]);
-      printTable(screen, ["SESSION", "EVENTS", "STATE", "HEAD HASH"], rows);
+      printTable(screen, ["SESSION", "EVENTS", "STATE", "HEAD HASH"], rows, "there are no journals yet");
     }
-    if (broken.length === 0) screen.note(`${journals.length} journals are whole`);
+    if (broken.length === 0 && journals.length > 0)
+      screen.note(journals.length === 1 ? "the journal is whole" : `all ${journals.length} journals are whole`);
     for (const one of broken)
       screen.note(`${screen.paintNote("red", "✗")} ${one.sessionId}: ${one.failure?.message ?? ""}`);
     return broken.length === 0 ? EXIT.done : EXIT.failed;

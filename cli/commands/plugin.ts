@@ -9,7 +9,7 @@ import {
 import type { Arguments } from "../args.ts";
 import { type Context, withDaemon } from "../command.ts";
 import { escapeControls, escapeLine } from "../escape.ts";
-import { readKey } from "../key.ts";
+import { isInterrupt, readKey } from "../key.ts";
 import { printJson, printProto } from "../proto-json.ts";
 import { printTable } from "../table.ts";
 import { EXIT, fail } from "../trouble.ts";
@@ -17,6 +17,8 @@ import { stateName } from "./daemon.ts";
 
 /** Building a plugin's bundle may take a while on a busy machine. */
 const INSTALL_LIMIT_MS = 300_000;
+
+const NO_PLUGINS = "there are no plugins; claw plugin install DIR shows what one asks for, and adds it";
 
 /** `claw plugin list` */
 export function listPlugins(context: Context, args: Arguments): Promise<number> {
@@ -35,7 +37,7 @@ export function listPlugins(context: Context, args: Arguments): Promise<number> 
       [...one.granted, ...(one.trusted ? ["trusted without a sandbox"] : [])].join(" "),
       String(one.restarts),
     ]);
-    printTable(context.screen, ["NAME", "VERSION", "STATE", "TOOLS", "GRANTED", "RESTARTS"], rows);
+    printTable(context.screen, ["NAME", "VERSION", "STATE", "TOOLS", "GRANTED", "RESTARTS"], rows, NO_PLUGINS);
     return EXIT.done;
   });
 }
@@ -55,8 +57,10 @@ export function installPlugin(context: Context, args: Arguments): Promise<number
         const hint = "read the list above; claw plugin install DIR --yes grants it";
         return context.report(fail("usage", "nobody is at a terminal to grant what the plugin asks for", hint).trouble);
       }
-      screen.note(screen.paintNote("bold", "grant this and install? [y] yes · [n] no"));
-      const key = await readKey(context.stdin, ["y", "n", "\u0003"], new AbortController().signal);
+      const show = (): void => screen.ask("grant this and install? [y] yes · [n] no ");
+      const key = await readKey(context.stdin, { wanted: ["y", "n"], show }, new AbortController().signal);
+      screen.unask();
+      if (isInterrupt(key)) return EXIT.interrupted;
       if (key !== "y") {
         screen.note("not installed");
         return EXIT.failed;

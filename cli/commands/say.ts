@@ -17,9 +17,9 @@ export async function say(context: Context, args: Arguments): Promise<number> {
   return withDaemon(context, async (daemon) => {
     const session = await chooseSession(context, daemon, args);
     if (!session.ok) return context.report(session.trouble);
-    const { exit } = await sayAndWatch(context, daemon, session.value, args, text.value);
-    // JSON lines name the session themselves.
-    if (!args.on("json")) noteSession(context, session.value.id);
+    const { exit, lastSeq } = await sayAndWatch(context, daemon, session.value, args, text.value);
+    // JSON lines name the session themselves; one that nothing was heard of may not even exist.
+    if (!args.on("json") && lastSeq > 0) noteSession(context, session.value.id);
     return exit;
   });
 }
@@ -87,9 +87,7 @@ export async function sayAndWatch(
 
 export function noteSession(context: Context, id: string): void {
   const { screen } = context;
-  screen.note(
-    screen.paintNote("dim", `session ${id} · go on: claw say --session ${id} "…" · watch: claw attach ${id}`),
-  );
+  screen.note(screen.paintNote("dim", `session ${id} · go on: claw say --session ${id} "…"`));
 }
 
 async function readText(context: Context, args: Arguments): Promise<Result<string>> {

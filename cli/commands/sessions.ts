@@ -10,6 +10,8 @@ import { openTranscript } from "../transcript.ts";
 import { EXIT } from "../trouble.ts";
 import { resolveSession } from "./session-name.ts";
 
+const NO_SESSIONS = 'there are no sessions yet; claw say "hello" begins one';
+
 /** `claw sessions list` */
 export async function listSessions(context: Context, args: Arguments): Promise<number> {
   const limit = readCount("--limit", args.text("limit") ?? "0");
@@ -30,7 +32,7 @@ export async function listSessions(context: Context, args: Arguments): Promise<n
       formatTime(one.changedAtMs),
       one.workspace,
     ]);
-    printTable(context.screen, ["ID", "TITLE", "EVENTS", "STATE", "CHANGED", "WORKSPACE"], rows);
+    printTable(context.screen, ["ID", "TITLE", "EVENTS", "STATE", "CHANGED", "WORKSPACE"], rows, NO_SESSIONS);
     return EXIT.done;
   });
 }

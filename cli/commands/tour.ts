@@ -32,7 +32,7 @@ export async function tour(outer: Context, _args: Arguments): Promise<number> {
   const stopHearing = outer.onInterrupt(leave);
   process.once("SIGTERM", leave);
   try {
-    say(paint("bold", "claw tour: twenty seconds through the house. Everything below really happens."));
+    say(paint("bold", "claw tour: a few seconds through the house. Everything below really happens."));
     say(paint("dim", `data folder ${home} (deleted at the end), workspace ${outer.packageRoot}`));
     for (const [at, step] of STEPS.entries()) {
       say(paint("bold", `\n${at + 1}. ${step.title}`));

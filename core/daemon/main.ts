@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync, statSync } from "node:fs";
 import { createRequire } from "node:module";
 import { homedir } from "node:os";
 import { dirname, join } from "node:path";
@@ -11,6 +11,8 @@ import { buildHouse, type House } from "./wire.ts";
 const SHUTDOWN_LIMIT_MS = 15_000;
 
 const DISK_THREADS = "16";
+/** How often the daemon looks whether its data folder was deleted: without it nobody can reach it any more. */
+const HOME_CHECK_MS = 5_000;
 
 function log(line: string): void {
   process.stderr.write(`${new Date().toISOString()} ${line}\n`);
@@ -53,6 +55,12 @@ async function main(): Promise<void> {
       process.exit(0);
     });
   };
+  const dirInode = statSync(home.dir).ino;
+  setInterval(() => {
+    if (statSync(home.dir, { throwIfNoEntry: false })?.ino === dirInode) return;
+    log(`the data folder ${home.dir} is gone`);
+    shutdown();
+  }, HOME_CHECK_MS).unref();
   process.on("SIGTERM", shutdown);
   process.on("SIGINT", shutdown);
 

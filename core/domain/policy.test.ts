@@ -1,6 +1,6 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import { expect, test } from "vitest";
-import { checkRulePattern, judge, matchesRule, type Rule } from "./policy.ts";
+import { checkRulePattern, grants, judge, type Rule, restricts, subjectOf } from "./policy.ts";
 import type { Tool, ToolCategory } from "./tool.ts";
 
 function tool(name: string, category: ToolCategory, aliases: readonly string[] = []): Tool {
@@ -12,6 +12,7 @@ const shell = tool("shell", "shell", ["bash"]);
 const read = tool("read", "file_read");
 const write = tool("write", "file_write");
 const greet = tool("plugin_hello_greet", "plugin");
+const workspace = "/home/me/work";
 
 test.each<[string, Tool, JsonObject, boolean]>([
   ["shell", shell, { command: "ls" }, true],
@@ -36,8 +37,43 @@ test.each<[string, Tool, JsonObject, boolean]>([
   ["write:*b*a*", write, { path: "ab" }, false],
   ["plugin_hello_*", greet, { name: "x" }, true],
   ['plugin_hello_greet:{"name":*}', greet, { name: "x" }, true],
-])("pattern %s", (pattern, subject, args, matches) => {
-  expect(matchesRule(pattern, subject, args)).toBe(matches);
+  ["write:docs/*", write, { path: "docs/../package.json" }, false],
+  ["write:docs/*", write, { path: "./docs//b/../a.md" }, true],
+  ["write:./docs/*", write, { path: "docs/a.md" }, true],
+  ["write:docs/*", write, { path: "/home/me/work/docs/a.md" }, true],
+  ["write:/home/me/work/docs/*", write, { path: "docs/a.md" }, true],
+  ["write:*/me/*", write, { path: "a.md" }, false],
+  ["write:docs/*", write, { path: "../work2/docs/a.md" }, false],
+])("allow %s for %o %o: %s", (pattern, subject, args, matches) => {
+  expect(grants(pattern, { tool: subject, args, workspace })).toBe(matches);
+});
+
+test.each<[string, Tool, JsonObject]>([
+  ...["secret.txt", "./secret.txt", "x/../secret.txt", ".//secret.txt", "/home/me/work/secret.txt"].map(
+    (path): [string, Tool, JsonObject] => ["read:secret.txt", read, { path }],
+  ),
+  ["read:private/*", read, { path: "private//x" }],
+  ["read:/home/me/work/private/*", read, { path: "private/x" }],
+  ["read:*.pem", read, { path: "/elsewhere/a.pem" }],
+  ...["rm x", " rm x", "rm\tx", "true; rm x", "true && rm x | cat", "(rm x)", "echo $(rm x)", "true\nrm x"].map(
+    (command): [string, Tool, JsonObject] => ["shell:rm *", shell, { command }],
+  ),
+  ["bash:*sudo*", shell, { command: "true; sudo id" }],
+  ["plugin_hello_greet:/etc/*", greet, { command: "x", path: "/etc/shadow" }],
+])("deny %s is not evaded by the spelling of %o %o", (pattern, subject, args) => {
+  expect(restricts(pattern, { tool: subject, args, workspace })).toBe(true);
+});
+
+test("what a rule does not speak about, it does not restrict", () => {
+  expect(restricts("read:secret.txt", { tool: read, args: { path: "secret.txt.bak" }, workspace })).toBe(false);
+  expect(restricts("shell:rm *", { tool: shell, args: { command: "git rm x" }, workspace })).toBe(false);
+});
+
+test("a path has one spelling in advice, whatever the call's", () => {
+  expect(subjectOf({ path: "a/../b" }, workspace)).toBe("b");
+  expect(subjectOf({ path: "." }, workspace)).toBe(".");
+  expect(subjectOf({ path: "../b" }, workspace)).toBe("/home/me/b");
+  expect(subjectOf({ path: "b" }, "/")).toBe("b");
 });
 
 test("the strictest rule wins, whatever the order", () => {
@@ -47,15 +83,16 @@ test("the strictest rule wins, whatever the order", () => {
     { pattern: "*", verdict: "ask" },
   ];
   for (const policy of [rules, rules.toReversed()]) {
-    expect(judge(policy, shell, { command: "rm x" }).verdict).toBe("deny");
-    expect(judge(policy, shell, { command: "ls" }).verdict).toBe("ask");
-    expect(judge(policy, read, { path: "x" }).verdict).toBe("ask");
+    expect(judge(policy, { tool: shell, args: { command: "rm x" }, workspace }).verdict).toBe("deny");
+    expect(judge(policy, { tool: shell, args: { command: "ls" }, workspace }).verdict).toBe("ask");
+    expect(judge(policy, { tool: read, args: { path: "x" }, workspace }).verdict).toBe("ask");
   }
 });
 
 test("without a rule, looking is allowed and acting needs a yes", () => {
-  expect(judge([], read, {}).verdict).toBe("allow");
-  for (const acting of [write, shell, greet]) expect(judge([], acting, {}).verdict).toBe("ask");
+  expect(judge([], { tool: read, args: {}, workspace }).verdict).toBe("allow");
+  for (const acting of [write, shell, greet])
+    expect(judge([], { tool: acting, args: {}, workspace }).verdict).toBe("ask");
 });
 
 test.each(["", "shell ls", ":x", "9lives", "../x"])("%j is refused as a pattern", (pattern) => {

@@ -22,44 +22,103 @@ const DEFAULTS: Readonly<Record<ToolCategory, Verdict>> = {
 
 const STRICTNESS: Readonly<Record<Verdict, number>> = { allow: 0, ask: 1, deny: 2 };
 
+/** What rules look at. */
+export type JudgedCall = {
+  readonly tool: Tool;
+  readonly args: JsonObject;
+  /** Absolute and lexically normal. */
+  readonly workspace: string;
+};
+
 /** Judges a call: the strictest matching rule wins; without one, the default of the tool's category. */
-export function judge(policy: Policy, tool: Tool, args: JsonObject): { verdict: Verdict; because: string } {
+export function judge(policy: Policy, call: JudgedCall): { verdict: Verdict; because: string } {
   let strictest: Rule | undefined;
   for (const rule of policy) {
-    if (!matchesRule(rule.pattern, tool, args)) continue;
+    if (!(rule.verdict === "allow" ? grants : restricts)(rule.pattern, call)) continue;
     if (strictest === undefined || STRICTNESS[rule.verdict] > STRICTNESS[strictest.verdict]) strictest = rule;
   }
   if (strictest !== undefined) {
     return { verdict: strictest.verdict, because: `the policy says ${strictest.verdict} "${strictest.pattern}"` };
   }
-  const verdict = DEFAULTS[tool.category];
-  return {
-    verdict,
-    because: `${tool.category} calls ${verdict === "allow" ? "are allowed" : "need a yes"} by default`,
-  };
+  const { category } = call.tool;
+  const verdict = DEFAULTS[category];
+  return { verdict, because: `${category} calls ${verdict === "allow" ? "are allowed" : "need a yes"} by default` };
 }
 
-/** True when a rule's pattern, e.g. "shell:git *" or "plugin_hello_*", speaks about this call. */
-export function matchesRule(pattern: string, tool: Tool, args: JsonObject): boolean {
-  const colon = pattern.indexOf(":");
-  const name = colon < 0 ? pattern : pattern.slice(0, colon);
-  if (![tool.name, ...tool.aliases].some((spelling) => matchesGlob(name, spelling))) return false;
-  if (colon < 0) return true;
-  const wanted = pattern.slice(colon + 1);
-  const subject = subjectOf(args);
-  if (wanted === "*" || wanted === subject) return true;
+/** True when a pattern that allows, e.g. "shell:git *" or "plugin_hello_*", speaks about all that this call does. */
+export function grants(pattern: string, call: JudgedCall): boolean {
+  const { tool, args, workspace } = call;
+  const { wanted, namesTool } = readPattern(pattern, tool);
+  if (!namesTool || wanted === undefined || wanted === "*") return namesTool;
+  const subject = wanted.startsWith("/") ? absoluteSubject(args, workspace) : subjectOf(args, workspace);
+  if (wanted === subject) return true;
   // "git *" must not let "git status; rm -rf ~" through: a shell joins commands in more ways than a pattern can see.
   if (tool.category === "shell" && SHELL_JOINERS.test(subject)) return false;
   return matchesGlob(wanted, subject);
 }
 
-const SHELL_JOINERS = /[;&|<>`\n\r]|\$\(/;
+/**
+ * True when a pattern that denies or asks speaks about any of what this call does, however it is spelled: a path in
+ * every form, a command with each of its parts. A shell has more spellings than a pattern can know, so a rule about
+ * commands is a reminder; the wall is the sandbox, or a rule about the whole tool.
+ */
+export function restricts(pattern: string, { tool, args, workspace }: JudgedCall): boolean {
+  const { wanted, namesTool } = readPattern(pattern, tool);
+  if (!namesTool || wanted === undefined) return namesTool;
+  const subjects = [
+    subjectOf(args, workspace),
+    absoluteSubject(args, workspace),
+    ...Object.values(args).filter((value) => typeof value === "string"),
+    JSON.stringify(args),
+    ...(tool.category === "shell" ? commandsIn(subjectOf(args, workspace)) : []),
+  ];
+  return subjects.some((subject) => matchesGlob(wanted, subject));
+}
 
-/** What a pattern's second part speaks about: the command, the path, or the arguments as JSON. */
-export function subjectOf(args: JsonObject): string {
+function readPattern(
+  pattern: string,
+  tool: Tool,
+): { readonly namesTool: boolean; readonly wanted: string | undefined } {
+  const colon = pattern.indexOf(":");
+  const name = colon < 0 ? pattern : pattern.slice(0, colon);
+  const namesTool = [tool.name, ...tool.aliases].some((spelling) => matchesGlob(name, spelling));
+  return { namesTool, wanted: colon < 0 ? undefined : pattern.slice(colon + 1).replace(/^(?:\.\/+)+/, "") };
+}
+
+const SHELL_JOINERS = /[;&|<>`\n\r]|\$\(/;
+const BETWEEN_COMMANDS = /[;&|<>`\n\r(){}]+/;
+
+/** The commands that are joined in a line, each with single blanks. */
+function commandsIn(line: string): readonly string[] {
+  return line.split(BETWEEN_COMMANDS).map((command) => command.trim().replaceAll(/\s+/g, " "));
+}
+
+/**
+ * What a pattern's second part speaks about: the command; the path, in its one normal form, relative when it is in the
+ * workspace; or the arguments as JSON.
+ */
+export function subjectOf(args: JsonObject, workspace: string): string {
   if (typeof args.command === "string") return args.command;
-  if (typeof args.path === "string") return args.path;
-  return JSON.stringify(args);
+  if (typeof args.path !== "string") return JSON.stringify(args);
+  const path = absolutePath(args.path, workspace);
+  if (path === workspace) return ".";
+  const root = workspace.endsWith("/") ? workspace : `${workspace}/`;
+  return path.startsWith(root) ? path.slice(root.length) : path;
+}
+
+function absoluteSubject(args: JsonObject, workspace: string): string {
+  const isPath = typeof args.command !== "string" && typeof args.path === "string";
+  return isPath ? absolutePath(String(args.path), workspace) : subjectOf(args, workspace);
+}
+
+/** As node:path's resolve; here, because what is true without a machine imports nothing of one. */
+function absolutePath(path: string, workspace: string): string {
+  const parts: string[] = [];
+  for (const part of (path.startsWith("/") ? path : `${workspace}/${path}`).split("/")) {
+    if (part === "..") parts.pop();
+    else if (part !== "" && part !== ".") parts.push(part);
+  }
+  return `/${parts.join("/")}`;
 }
 
 /** Refuses a pattern that can match no tool. */

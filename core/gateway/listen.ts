@@ -7,8 +7,10 @@ import type { ConnectRouter } from "@connectrpc/connect";
 import { connectNodeAdapter } from "@connectrpc/connect-node";
 import { fail, ok, type Result } from "../domain/failure.ts";
 
-/** Largest message that is read or written, bytes. */
-const MESSAGE_LIMIT_BYTES = 8 * 1024 * 1024;
+/** Largest message that is read, bytes. */
+const REQUEST_LIMIT_BYTES = 8 * 1024 * 1024;
+/** Largest message that is written, bytes: more than any event that a journal takes, or a session could not be heard. */
+const ANSWER_LIMIT_BYTES = 64 * 1024 * 1024;
 /** What a client must send before it is known whether it speaks HTTP/1.1 or HTTP/2. */
 const HTTP2_PREFACE = "PRI";
 
@@ -21,8 +23,8 @@ export type Door = { readonly address: string; close(): Promise<void> };
 export function requestHandler(routes: (router: ConnectRouter) => void): Handler {
   return connectNodeAdapter({
     routes,
-    readMaxBytes: MESSAGE_LIMIT_BYTES,
-    writeMaxBytes: MESSAGE_LIMIT_BYTES,
+    readMaxBytes: REQUEST_LIMIT_BYTES,
+    writeMaxBytes: ANSWER_LIMIT_BYTES,
     // Both ends are on this machine: compressing costs more than it saves.
     acceptCompression: [],
   });

@@ -44,7 +44,7 @@ type OpenBlock = { readonly number: number; held: string } & (
 );
 
 /** Longest reply that is taken, in UTF-16 units over all blocks. A model ends far below; a broken server may not. */
-const REPLY_LIMIT_UNITS = 16 * 1024 * 1024;
+const REPLY_LIMIT_UNITS = 2 * 1024 * 1024;
 
 /** Turns the events of one reply into chunks. An event gives at most one. */
 export type ReplyReader = {
@@ -206,9 +206,11 @@ function closedBlock(block: OpenBlock): ReplyBlock {
 function readArgs(json: string, given: unknown): JsonObject {
   if (json.trim() === "") return isObject(given) ? given : {};
   try {
-    const args: unknown = JSON.parse(json, (_key, value: unknown) =>
-      typeof value === "string" ? value.toWellFormed() : value,
-    );
+    const args: unknown = JSON.parse(json, (_key, value: unknown) => {
+      // 1e999 is JSON, but no number that could be written down again.
+      if (typeof value === "number" && !Number.isFinite(value)) throw new RangeError("a number is too large");
+      return typeof value === "string" ? value.toWellFormed() : value;
+    });
     if (isObject(args)) return args;
   } catch {
     // What is wrong with it is told where the call is answered.

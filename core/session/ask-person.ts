@@ -15,8 +15,9 @@ export type PersonsAnswer =
 export async function askPerson(turn: TurnContext, call: Call, because: string): Promise<PersonsAnswer> {
   const { writer, turnId, limits } = turn;
   const { callId, args } = call;
+  const { id, workspace } = writer.state();
   const tool = call.tool.name;
-  const hint = `allow it in advance with --allow ${JSON.stringify(`${tool}:${subjectOf(args)}`)}, or answer on a terminal: claw attach ${writer.state().id}`;
+  const hint = `allow it in advance with --allow ${JSON.stringify(`${tool}:${subjectOf(args, workspace)}`)}, or answer on a terminal: claw attach ${id}`;
   if (turn.answerers() === 0) return { allowed: false, because: `${because}, and nobody is there to give it`, hint };
 
   const approvalId = turn.newId("approval");

@@ -1,11 +1,11 @@
 import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
-import { Validator } from "@cfworker/json-schema";
 import { type Failure, unreachable } from "../domain/failure.ts";
 import type { HookReceipt, Hooks } from "../domain/hook.ts";
-import { judge, matchesRule, type Policy } from "../domain/policy.ts";
+import { grants, judge, type Policy } from "../domain/policy.ts";
 import { malformedArgs } from "../domain/provider.ts";
 import type { Session } from "../domain/session.ts";
 import type { Tool } from "../domain/tool.ts";
+import { schemaCheck } from "./schema-check.ts";
 
 /** A call on its way through the gates. */
 export type Call = { readonly callId: string; readonly tool: Tool; readonly args: JsonObject };
@@ -82,8 +82,7 @@ export function standardGates(
 }
 
 function validInput(): Gate {
-  // Compiled once a schema; a plugin that goes away takes its schemas with it.
-  const validators = new WeakMap<JsonObject, Validator>();
+  const check = schemaCheck();
   return {
     name: "input",
     judge({ tool, args }) {
@@ -91,19 +90,8 @@ function validInput(): Gate {
         const message = `the arguments of ${tool.name} are not a JSON object`;
         return { verdict: "deny", failure: { code: "invalid", message, hint: "call it again with valid JSON" } };
       }
-      let validator = validators.get(tool.input);
-      if (validator === undefined) {
-        validator = new Validator(tool.input, "2020-12", false);
-        validators.set(tool.input, validator);
-      }
-      const { valid, errors } = validator.validate(args);
-      if (valid) return { verdict: "pass" };
-      // The last error is the deepest: it names the field, the ones before it only say that a parent did not match.
-      const deepest = errors.at(-1);
-      const where =
-        deepest === undefined || deepest.instanceLocation === "#" ? "" : ` at ${deepest.instanceLocation.slice(2)}`;
-      const message = `the arguments of ${tool.name} do not fit its schema${where}: ${deepest?.error ?? "invalid"}`;
-      return { verdict: "deny", failure: { code: "invalid", message, hint: "call it again with arguments that fit" } };
+      const failure = check(tool, args);
+      return failure === undefined ? { verdict: "pass" } : { verdict: "deny", failure };
     },
   };
 }
@@ -128,8 +116,8 @@ function protectedPaths(protectedPath: (path: string, workspace: string) => stri
 function policyRules(policy: Policy): Gate {
   return {
     name: "policy",
-    judge({ tool, args }) {
-      const { verdict, because } = judge(policy, tool, args);
+    judge({ tool, args }, { session: { workspace } }) {
+      const { verdict, because } = judge(policy, { tool, args, workspace });
       if (verdict !== "deny") return { verdict, because };
       return {
         verdict: "deny",
@@ -188,7 +176,8 @@ function hookScripts(hooks: Hooks): Gate {
 /** Why a question about this call needs no asking; undefined when it does. */
 export function givenAnswer(session: Session, { tool, args }: Call): string | undefined {
   if (session.turn?.yolo === true) return "--yolo answers every question with yes";
-  const pattern = session.turn?.allow.find((allow) => matchesRule(allow, tool, args));
+  const { workspace } = session;
+  const pattern = session.turn?.allow.find((allow) => grants(allow, { tool, args, workspace }));
   if (pattern !== undefined) return `--allow "${pattern}"`;
   if (session.allowedTools.includes(tool.name)) return `a person allowed ${tool.name} for this session`;
   return undefined;

@@ -49,6 +49,10 @@ export async function runCall(turn: TurnContext, call: Call): Promise<readonly E
 async function runWithin(turn: TurnContext, call: Call): Promise<ToolOutcome> {
   const { tool, callId, args } = call;
   const { id: sessionId, workspace } = turn.writer.state();
+  if (turn.signal.aborted) {
+    const message = `${tool.name} was interrupted before it began`;
+    return { status: "failed", output: `${message}.`, failure: { code: "cancelled", message } };
+  }
   const deadline = AbortSignal.timeout(tool.timeoutMs);
   const signal = AbortSignal.any([turn.signal, deadline]);
   const stopped = (): Failure =>

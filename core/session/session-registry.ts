@@ -65,6 +65,8 @@ type Running = { readonly stop: AbortController; readonly ended: Promise<void> }
 export function sessionRegistry(journal: Journal, services: TurnServices): SessionRegistry {
   const awake = new Map<string, Promise<Result<Awake>>>();
   const running = new Map<string, Running>();
+  /** How many requests have a session in hand: until they are done it must not be forgotten, or it had two writers. */
+  const inHand = new Map<string, number>();
   /** Aborts when no turn may run any more, and then, when nobody is to be told any more. */
   const stopping = new AbortController();
   const closing = new AbortController();
@@ -126,23 +128,38 @@ export function sessionRegistry(journal: Journal, services: TurnServices): Sessi
     const answerers = () => [...session.listeners.values()].filter((listener) => listener.canAnswer).length;
     const signal = AbortSignal.any([stop.signal, stopping.signal]);
     const context = { ...services, turnId: turn.id, writer: session.writer, tell, answerers, signal };
-    const ended = runTurn(context).finally(() => {
+    const ended = runTurn(context).finally(async () => {
       running.delete(id);
-      // A message may have started the next turn before this one left.
-      if (session.writer.failure() === undefined) startTurn(session);
+      // A message may have started the next turn before this one left, and when this one's writer failed, the session
+      // may have been folded anew meanwhile, with a turn that could not start beside this one.
+      const current = session.writer.failure() === undefined ? ok(session) : await awake.get(id);
+      if (current?.ok) startTurn(current.value);
     });
     running.set(id, { stop, ended });
   }
 
-  async function command(id: string, wanted: Command, before: readonly EventBody[] = []): Promise<Result<Commanded>> {
-    const session = await wake(id);
-    if (!session.ok) return session;
-    const written = await session.value.writer.write((state) => {
+  /** Wakes a session and keeps it in memory until the work on it is done. */
+  async function withSession<T>(id: string, work: (session: Awake) => Promise<Result<T>>): Promise<Result<T>> {
+    inHand.set(id, (inHand.get(id) ?? 0) + 1);
+    try {
+      const session = await wake(id);
+      return session.ok ? await work(session.value) : session;
+    } finally {
+      const left = (inHand.get(id) ?? 1) - 1;
+      if (left > 0) inHand.set(id, left);
+      else inHand.delete(id);
+    }
+  }
+
+  async function command(
+    session: Awake,
+    wanted: Command,
+    before: readonly EventBody[] = [],
+  ): Promise<Result<readonly Event[]>> {
+    return session.writer.write((state) => {
       const decided = decide(state, wanted);
       return decided.ok ? ok([...before, ...decided.value]) : decided;
     });
-    if (!written.ok) return written;
-    return ok({ session: session.value, events: written.value });
   }
 
   /** Keeps the number of folded sessions bounded; one with a turn or a listener stays. */
@@ -150,8 +167,8 @@ export function sessionRegistry(journal: Journal, services: TurnServices): Sessi
     for (const [id, waking] of awake) {
       if (awake.size <= AWAKE_LIMIT) return;
       const session = await waking;
-      if (running.has(id) || (session.ok && session.value.listeners.size > 0)) continue;
-      awake.delete(id);
+      if (running.has(id) || inHand.has(id) || (session.ok && session.value.listeners.size > 0)) continue;
+      if (awake.get(id) === waking) awake.delete(id);
     }
   }
 
@@ -173,15 +190,13 @@ export function sessionRegistry(journal: Journal, services: TurnServices): Sessi
     return appended.ok ? ok(sessionId) : appended;
   }
 
-  async function say(id: string, options: SayOptions): Promise<Result<Said>> {
-    const session = await wake(id);
-    if (!session.ok) return session;
-    const state = session.value.writer.state();
+  async function sayTo(session: Awake, options: SayOptions): Promise<Result<Said>> {
+    const state = session.writer.state();
     const wantedModel = options.model === "" ? state.model : options.model;
     const resolved = services.providers.resolve(wantedModel);
     if (!resolved.ok) return resolved;
     const { provider, model } = resolved.value;
-    const heard = await hearMessage(services.hooks, session.value.writer, options.text, stopping.signal);
+    const heard = await hearMessage(services.hooks, session.writer, options.text, stopping.signal);
     if (!heard.ok) return heard;
     const wanted: Command = {
       kind: "say",
@@ -191,14 +206,14 @@ export function sessionRegistry(journal: Journal, services: TurnServices): Sessi
       model: `${provider.name}/${model}`,
       allow: options.allow,
       yolo: options.yolo,
-      attended: [...session.value.listeners.values()].some((listener) => listener.attended),
+      attended: [...session.listeners.values()].some((listener) => listener.attended),
     };
-    const said = await command(id, wanted, heard.value.receipts);
+    const said = await command(session, wanted, heard.value.receipts);
     if (!said.ok) return said;
-    startTurn(said.value.session);
-    const spoke = said.value.events.find((event) => event.body.case === "userSpoke");
-    const started = said.value.events.find((event) => event.body.case === "turnStarted");
-    const turnId = said.value.session.writer.state().turn?.id ?? wanted.turnId;
+    startTurn(session);
+    const spoke = said.value.find((event) => event.body.case === "userSpoke");
+    const started = said.value.find((event) => event.body.case === "turnStarted");
+    const turnId = session.writer.state().turn?.id ?? wanted.turnId;
     return ok({
       turnId: started === undefined ? turnId : wanted.turnId,
       seq: spoke?.seq ?? 0,
@@ -206,31 +221,26 @@ export function sessionRegistry(journal: Journal, services: TurnServices): Sessi
     });
   }
 
-  async function interrupt(id: string): Promise<Result<string>> {
-    const done = await command(id, { kind: "interrupt" });
+  async function interrupt(session: Awake): Promise<Result<string>> {
+    const done = await command(session, { kind: "interrupt" });
     if (!done.ok) return done;
+    const { id, turn } = session.writer.state();
     running.get(id)?.stop.abort();
-    return ok(done.value.session.writer.state().turn?.id ?? "");
+    return ok(turn?.id ?? "");
   }
 
-  async function subscribe(
-    id: string,
-    listener: Listener,
-    signal: AbortSignal,
-  ): Promise<Result<AsyncGenerator<News, void, undefined>>> {
-    const session = await wake(id);
-    if (!session.ok) return session;
+  function listen(session: Awake, listener: Listener, signal: AbortSignal): AsyncGenerator<News, void, undefined> {
     const box = mailbox(listener.after);
-    const seq = session.value.writer.state().seq;
+    const { id, seq } = session.writer.state();
     const ended = AbortSignal.any([signal, closing.signal]);
-    session.value.listeners.set(box, listener);
+    session.listeners.set(box, listener);
     ended.addEventListener("abort", () => box.close(), { once: true });
     void deliverNews(journal, id, listener, seq, box, ended);
     const leave = () => {
-      session.value.listeners.delete(box);
+      session.listeners.delete(box);
       box.close();
     };
-    return ok(box.listen(leave));
+    return box.listen(leave);
   }
 
   async function list(limit: number): Promise<readonly Summary[]> {
@@ -282,15 +292,16 @@ export function sessionRegistry(journal: Journal, services: TurnServices): Sessi
 
   return {
     open,
-    say,
-    interrupt,
-    subscribe,
+    say: (id, options) => withSession(id, (session) => sayTo(session, options)),
+    interrupt: (id) => withSession(id, interrupt),
+    subscribe: (id, listener, signal) => withSession(id, async (session) => ok(listen(session, listener, signal))),
     list,
     fork,
     remove,
     resumeOpenTurns,
     async answer(id, approvalId, allowed, scope) {
-      const done = await command(id, { kind: "answer", approvalId, allowed, scope });
+      const answer = { kind: "answer", approvalId, allowed, scope } as const;
+      const done = await withSession(id, (session) => command(session, answer));
       return done.ok ? ok(undefined) : done;
     },
     busy: () => running.size,
@@ -314,5 +325,3 @@ const CLOSED: ReadonlySet<NonNullable<EventBody["case"]>> = new Set([
   "memoryRemembered",
   "memoryForgotten",
 ]);
-
-type Commanded = { readonly session: Awake; readonly events: readonly Event[] };

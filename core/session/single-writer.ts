@@ -30,7 +30,10 @@ export type SingleWriter = {
   ahead(): Session;
   /** Like `post`, but the events may wait up to 250 ms for the next `write`. */
   hold(bodies: readonly EventBody[]): void;
-  /** Resolves with the first state, from the present one on, that the test accepts; rejects when the signal aborts. */
+  /**
+   * Resolves with the first state, from the present one on, that the test accepts, or with the last there is when the
+   * writer fails; rejects when the signal aborts.
+   */
   until(test: (session: Session) => boolean, signal: AbortSignal): Promise<Session>;
   /** Why nothing can be written any more; undefined while all is well. */
   failure(): Failure | undefined;
@@ -79,8 +82,10 @@ export function singleWriter(journal: Journal, opened: Session, onFailure: (fail
         : await journal.append(session.id, session.seq, bodies);
     if (!appended.ok) {
       for (const { entry } of planned) entry.settle(appended);
-      if (broken === undefined) onFailure(appended.failure);
+      if (broken !== undefined) return;
       broken = appended.failure;
+      onFailure(appended.failure);
+      for (const watch of watchers) watch(session);
       return;
     }
     for (const event of appended.value) session = evolve(session, event);
@@ -112,13 +117,13 @@ export function singleWriter(journal: Journal, opened: Session, onFailure: (fail
     },
     until: (test, signal) =>
       new Promise((resolve, reject) => {
-        if (test(session)) return resolve(session);
+        if (test(session) || broken !== undefined) return resolve(session);
         const stop = () => {
           watchers.delete(watch);
           reject(signal.reason);
         };
         const watch = (state: Session) => {
-          if (!test(state)) return;
+          if (!test(state) && broken === undefined) return;
           watchers.delete(watch);
           signal.removeEventListener("abort", stop);
           resolve(state);

@@ -30,11 +30,13 @@ const STOPS: Readonly<Record<Stop, StopReason>> = {
 export async function streamReply(turn: TurnContext, provider: Provider, prompt: Prompt, step: number): Promise<Reply> {
   const { turnId, writer } = turn;
   const calls: Extract<ReplyBlock, { kind: "toolCall" }>[] = [];
+  const callIds = new Set<string>();
   /** Text that was told but not closed, by block. */
   const open = new Map<number, string>();
 
-  function endBlock(block: number, content: ReplyBlock): void {
+  function endBlock(block: number, ended: ReplyBlock): void {
     open.delete(block);
+    const content = ended.kind === "toolCall" ? { ...ended, callId: freshCallId(callIds, ended.callId) } : ended;
     if (content.kind === "toolCall") calls.push(content);
     writer.hold([{ case: "blockEnded", value: { turnId, step, block, content: storedBlock(content) } }]);
   }
@@ -72,6 +74,14 @@ export async function streamReply(turn: TurnContext, provider: Provider, prompt:
     }
   }
   throw new Error(`provider ${provider.name} ended its stream without an end`);
+}
+
+/** A result finds its call by the id. Some servers give none, or the same to several calls of one reply. */
+function freshCallId(taken: Set<string>, given: string): string {
+  let id = given === "" ? "call" : given;
+  for (let number = 2; taken.has(id); number += 1) id = `${given === "" ? "call" : given}_${number}`;
+  taken.add(id);
+  return id;
 }
 
 function storedBlock(block: ReplyBlock): MessageInitShape<typeof ContentBlockSchema> {

@@ -90,6 +90,8 @@ async function runCalls(turn: TurnContext, tools: readonly Tool[], blocks: reado
   }
 
   for (const block of blocks) {
+    // What a person stopped before it was judged gets no event of its own: the turn's end closes it.
+    if (turn.signal.aborted) break;
     const judged = await judgeCall(turn, tools, block, flush);
     bodies.push(...judged.bodies);
     if (judged.started === undefined) continue;
@@ -106,11 +108,9 @@ async function runCalls(turn: TurnContext, tools: readonly Tool[], blocks: reado
 }
 
 /** Makes the intention durable, then runs: all starts in one write, each end as it comes. */
-async function startAndRun(
-  turn: TurnContext,
-  before: readonly EventBody[],
-  started: readonly Started[],
-): Promise<void> {
+async function startAndRun(turn: TurnContext, before: readonly EventBody[], judged: readonly Started[]): Promise<void> {
+  // Between the judging and this a person may have said stop, and not every tool looks at the signal before it acts.
+  const started = turn.signal.aborted ? [] : judged;
   if (before.length === 0 && started.length === 0) return;
   const { turnId, writer } = turn;
   const starts = started.map(({ call, trace, attempt }): EventBody => {
