@@ -46,6 +46,8 @@ test.each([
   ['[sandbox]\nlevel = "strong"\n', 'line 2: sandbox.level must be "auto" or "none"'],
   ["[gateway]\nport = 70000\n", "line 2: gateway.port must be a port"],
   ['[shell]\nnetwork = "yes"\n', "line 2: shell.network must be true or false"],
+  ['[shell]\nread = ["data"]\n', 'line 2: shell.read must hold absolute paths, not "data"'],
+  ['[record]\ntape = "x.tape"\n', "line 2: record.tape must be an absolute path"],
   ["model = \n", "line 1:"],
   ["[a]\n[a]\n", "line 2:"],
 ])("%j is refused with line and key", (text, said) => {

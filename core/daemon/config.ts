@@ -1,5 +1,5 @@
 import { readFile, rename, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { isAbsolute, join } from "node:path";
 import { parse, TomlError } from "smol-toml";
 import { type Failure, fail, ok, type Result } from "../domain/failure.ts";
 import { nearestWord } from "../domain/nearest-word.ts";
@@ -191,6 +191,14 @@ function checkValues(values: ReadonlyMap<string, Value>): { key: string; what: s
       const checked = checkRulePattern(pattern);
       if (!checked.ok) return { key: `policy.${verdict}`, what: `holds a wrong pattern: ${checked.failure.message}` };
     }
+  }
+  for (const key of ["shell.read", "shell.write"]) {
+    const relative = strings(values, key).find((path) => !isAbsolute(path));
+    if (relative !== undefined) return { key, what: `must hold absolute paths, not ${JSON.stringify(relative)}` };
+  }
+  const tape = values.get("record.tape");
+  if (typeof tape === "string" && tape !== "" && !isAbsolute(tape)) {
+    return { key: "record.tape", what: `must be an absolute path, not ${JSON.stringify(tape)}` };
   }
   const level = values.get("sandbox.level");
   if (level !== undefined && level !== "auto" && level !== "none") {

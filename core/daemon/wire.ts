@@ -83,14 +83,18 @@ export async function buildHouse(home: Home, around: Surroundings): Promise<Resu
     random: randomBytes,
     recall: memory.search,
   });
+  // A command that reached a socket could give itself every permission; with a long name they lie outside the folder.
+  const protectedPaths = [home.dir, home.socket, home.runtime];
   const own: readonly Tool[] = [
-    ...createTools({ launcher, protectedPaths: [home.dir], shell: { searchPath: env.PATH ?? "", ...config.shell } }),
+    ...createTools({ launcher, protectedPaths, shell: { searchPath: env.PATH ?? "", ...config.shell } }),
     ...memoryTools(memory),
   ];
   const sessions = sessionRegistry(journal.value, {
     providers,
     tools: () => [...own, ...plugins.tools()],
-    gates: standardGates(config.policy, scripts.hooks, (path, workspace) => protectedPath(path, workspace, [home.dir])),
+    gates: standardGates(config.policy, scripts.hooks, (path, workspace) =>
+      protectedPath(path, workspace, protectedPaths),
+    ),
     hooks: scripts.hooks,
     limits: config.limits,
     complain: around.complain,
@@ -142,7 +146,7 @@ export async function buildHouse(home: Home, around: Surroundings): Promise<Resu
     socket: home.socket,
     startedInMs: now() - startedAtMs,
     async close() {
-      // Doors first, so that nothing new comes in; what runs is then told to end; the journal last.
+      // Turns end first and their clients hear of it; then the doors close; the journal is last, when nobody writes.
       await sessions.close();
       await gateway.value.close();
       await Promise.all([plugins.close(), scripts.close(), memory.close()]);

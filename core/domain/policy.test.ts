@@ -74,6 +74,7 @@ test("a path has one spelling in advice, whatever the call's", () => {
   expect(subjectOf({ path: "." }, workspace)).toBe(".");
   expect(subjectOf({ path: "../b" }, workspace)).toBe("/home/me/b");
   expect(subjectOf({ path: "b" }, "/")).toBe("b");
+  expect(subjectOf({ path: "b" }, "/home/me/x/../work/")).toBe("b");
 });
 
 test("the strictest rule wins, whatever the order", () => {

@@ -26,7 +26,7 @@ const STRICTNESS: Readonly<Record<Verdict, number>> = { allow: 0, ask: 1, deny: 
 export type JudgedCall = {
   readonly tool: Tool;
   readonly args: JsonObject;
-  /** Absolute and lexically normal. */
+  /** Absolute. */
   readonly workspace: string;
 };
 
@@ -101,9 +101,10 @@ export function subjectOf(args: JsonObject, workspace: string): string {
   if (typeof args.command === "string") return args.command;
   if (typeof args.path !== "string") return JSON.stringify(args);
   const path = absolutePath(args.path, workspace);
-  if (path === workspace) return ".";
-  const root = workspace.endsWith("/") ? workspace : `${workspace}/`;
-  return path.startsWith(root) ? path.slice(root.length) : path;
+  const root = absolutePath(".", workspace);
+  if (path === root) return ".";
+  const below = root === "/" ? root : `${root}/`;
+  return path.startsWith(below) ? path.slice(below.length) : path;
 }
 
 function absoluteSubject(args: JsonObject, workspace: string): string {

@@ -179,3 +179,25 @@ test("a message beyond the limit is refused, and the door stays open", async () 
   expect(status).toBe(429);
   expect(await createClient(DaemonService, transports.gRPC()).status({})).toMatchObject({ pid: 7 });
 });
+
+test("an event larger than any request is still heard: a journal may hold lines of 16 MiB", async () => {
+  const client = createClient(SessionService, transports.gRPC());
+  const { sessionId } = await client.openSession({ workspace: folder });
+  // As a person would copy a journal here: the daemon has not looked at this one since it was made.
+  const copied = await openJournal({ dir: join(folder, "sessions"), now: () => 1 });
+  if (!copied.ok) throw new Error(copied.failure.message);
+  const text = "z".repeat(9 * 1024 * 1024);
+  const written = await copied.value.append(sessionId, 1, [{ case: "userSpoke", value: { messageId: "m", text } }]);
+  expect(written).toMatchObject({ ok: true });
+  await copied.value.close();
+  const longest = async () => {
+    let most = 0;
+    for await (const { news } of client.subscribe({ sessionId })) {
+      if (news.case === "event" && news.value.body.case === "userSpoke") most = news.value.body.value.text.length;
+    }
+    return most;
+  };
+  // The first look finds that the file is another one than the daemon knew.
+  await longest().catch(() => {});
+  expect(await longest()).toBe(text.length);
+});

@@ -11,6 +11,10 @@ import { fail, ok, type Result } from "../domain/failure.ts";
 const REQUEST_LIMIT_BYTES = 8 * 1024 * 1024;
 /** Largest message that is written, bytes: more than any event that a journal takes, or a session could not be heard. */
 const ANSWER_LIMIT_BYTES = 64 * 1024 * 1024;
+/** Connections at once; more are turned away. Far above what people and their programs open. */
+const CONNECTION_LIMIT = 1024;
+/** Time in which a connection must say what it speaks, milliseconds. */
+const FIRST_BYTES_LIMIT_MS = 10_000;
 /** What a client must send before it is known whether it speaks HTTP/1.1 or HTTP/2. */
 const HTTP2_PREFACE = "PRI";
 
@@ -61,13 +65,17 @@ function sameSecret(given: string, wanted: string): boolean {
 function door(handler: Handler): Server {
   const http1 = createHttp1(handler);
   const http2 = createHttp2(handler);
-  return createServer((socket) => {
+  const server = createServer((socket) => {
     socket.on("error", () => socket.destroy());
     sniff(socket, (isHttp2) => (isHttp2 ? http2 : http1).emit("connection", socket));
   });
+  server.maxConnections = CONNECTION_LIMIT;
+  return server;
 }
 
 function sniff(socket: Socket, decide: (isHttp2: boolean) => void): void {
+  const deadline = setTimeout(() => socket.destroy(), FIRST_BYTES_LIMIT_MS);
+  socket.once("close", () => clearTimeout(deadline));
   let start = Buffer.alloc(0);
   const look = () => {
     const bytes: Buffer | null = socket.read();
@@ -75,6 +83,7 @@ function sniff(socket: Socket, decide: (isHttp2: boolean) => void): void {
     start = Buffer.concat([start, bytes]);
     if (start.length < HTTP2_PREFACE.length && HTTP2_PREFACE.startsWith(start.toString("latin1"))) return;
     socket.off("readable", look);
+    clearTimeout(deadline);
     socket.unshift(start);
     decide(start.toString("latin1", 0, HTTP2_PREFACE.length) === HTTP2_PREFACE);
   };

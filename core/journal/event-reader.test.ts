@@ -1,4 +1,4 @@
-import { mkdtemp, rm, stat } from "node:fs/promises";
+import { mkdtemp, readdir, readlink, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
@@ -122,6 +122,9 @@ test("a reader that stops early leaves nothing open, and one that began earlier 
   }
   expect(await storedEvents(journal, "s1")).toHaveLength(20);
   expect((await stat(join(dir, "s1.jsonl"))).size).toBeGreaterThan(0);
+  await journal.close();
+  const open = (await readdir("/proc/self/fd")).map((fd) => readlink(`/proc/self/fd/${fd}`).catch(() => ""));
+  expect((await Promise.all(open)).filter((path) => path.startsWith(dir))).toEqual([]);
 });
 
 /** Events are weakly held by the test; a few rounds of pressure make V8 let them go. */

@@ -51,6 +51,14 @@ export function missing(path: string): Failure {
   };
 }
 
+export function missingFolder(dir: string): Failure {
+  return {
+    code: "not_found",
+    message: `the folder of the journals, ${dir}, is gone`,
+    hint: "put it back, or restart the daemon: it makes an empty one",
+  };
+}
+
 export function journalClosed(path: string): Failure {
   return {
     code: "unavailable",

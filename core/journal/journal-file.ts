@@ -9,7 +9,15 @@ import { commit } from "./commit.ts";
 import type { Disk, DiskFile } from "./disk.ts";
 import { type Feed, type FeedEnd, type FeedSource, feed } from "./feed.ts";
 import type { HandleHolder, HandleLimit } from "./handle-limit.ts";
-import { changedByHand, corrupt, diskFault, errorCode, journalClosed, missing } from "./journal-fault.ts";
+import {
+  changedByHand,
+  corrupt,
+  diskFault,
+  errorCode,
+  journalClosed,
+  missing,
+  missingFolder,
+} from "./journal-fault.ts";
 import { type Extent, recoverTail } from "./tail-recovery.ts";
 import { turnQueue } from "./turn-queue.ts";
 
@@ -186,6 +194,7 @@ export function journalFile(
       }
       if (handle !== undefined && known === undefined) await unlink(path).catch(() => {});
       await letHandleGo();
+      if (errorCode(cause) === "ENOENT") return { ok: false, failure: missingFolder(dirname(path)) };
       return { ok: false, failure: diskFault("create", path, cause) };
     }
   }

@@ -131,6 +131,14 @@ describe("people and other programs in the folder", () => {
     expect(await readFile(join(dir, "broken.jsonl"), "utf8")).toBe("nonsense\n");
   });
 
+  test("a folder deleted by hand is told as that, with what to do", async () => {
+    await write("s1", "a");
+    await rm(dir, { recursive: true });
+    const gone = { code: "not_found", message: expect.stringContaining(`${dir}, is gone`), hint: expect.any(String) };
+    expect(await journal.create("s2")).toMatchObject({ ok: false, failure: gone });
+    await expect(headIds()).rejects.toMatchObject({ failure: gone });
+  });
+
   test("the newest comes first", async () => {
     for (const [index, id] of ["old", "newest", "new"].entries()) {
       await write(id, "a");

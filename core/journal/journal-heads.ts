@@ -4,7 +4,7 @@ import { EventSchema } from "../../proto/gen/clawd/v1/event_pb.ts";
 import type { EventBody } from "../domain/event.ts";
 import { type Head, JournalError } from "../domain/journal.ts";
 import { readChunk } from "./chain-reader.ts";
-import { diskFault } from "./journal-fault.ts";
+import { diskFault, errorCode, missingFolder } from "./journal-fault.ts";
 import { LINE_LIMIT_BYTES, peekLine } from "./line-codec.ts";
 
 const SESSION_ID = /^[a-z0-9][a-z0-9-]{0,63}$/;
@@ -47,7 +47,7 @@ export async function* journalHeads(dir: string, shownBytes: ShownBytes): AsyncG
 
 async function findJournals(dir: string, shownBytes: ShownBytes): Promise<readonly Found[]> {
   const entries = await readdir(dir, { withFileTypes: true }).catch((cause: unknown) => {
-    throw new JournalError(diskFault("list", dir, cause));
+    throw new JournalError(errorCode(cause) === "ENOENT" ? missingFolder(dir) : diskFault("list", dir, cause));
   });
   const ids = entries
     .filter((entry) => entry.isFile() && entry.name.endsWith(FILE_ENDING))

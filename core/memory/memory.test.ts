@@ -281,6 +281,20 @@ test("a note is durable and found at once, beside files, and gone when forgotten
   });
 });
 
+test("a broken journal of notes is told as what it is, and costs the store nothing", async () => {
+  await writeFile(join(source, "a.md"), "kangaroo");
+  const memory = open();
+  await indexAll(memory);
+  const notesFile = join(home, "journal", "memory.jsonl");
+  await writeFile(notesFile, "nonsense\n");
+  const refusal = { ok: false, failure: { code: "corrupt", message: expect.stringContaining("broken at line 1") } };
+  expect(await memory.search("kangaroo", 5, never)).toMatchObject(refusal);
+  expect(await memory.remember("tea", "owner", "")).toMatchObject(refusal);
+  expect((await readdir(join(home, "memory"))).sort()).toEqual(["folders.json", "memory.duckdb"]);
+  await rm(notesFile);
+  expect(paths(await find(memory, "kangaroo"))).toEqual(["a.md:1"]);
+});
+
 test("many notes at once are all kept, whoever else writes to their journal, and wrong ones are refused", async () => {
   const [memory, rival] = [open(), open(join(home, "rival"))];
   const written = await Promise.all(

@@ -18,7 +18,8 @@ const HIT_LIMIT = 100;
 const QUERY_LIMIT_CHARS = 8_192;
 /** A publication between ranking and reading takes texts away; two in a row are already unlikely. */
 const SEARCH_LIMIT_ATTEMPTS = 3;
-const DEFAULT_THREADS = 2;
+/** Two, so that a search does not wait for an index run. */
+const THREAD_LIMIT = 2;
 
 export type MemoryOptions = {
   /** Its folder; made when needed. */
@@ -30,8 +31,6 @@ export type MemoryOptions = {
   readonly journal: Journal;
   /** Makes ids of notes. */
   readonly newId: () => string;
-  /** Most worker threads; 2 by default, so that a search does not wait for an index run. */
-  readonly threads?: number;
 };
 
 /**
@@ -42,7 +41,7 @@ export type MemoryOptions = {
 export function openMemory(options: MemoryOptions): Memory {
   const file = join(options.dir, "memory.duckdb");
   const folderList = join(options.dir, "folders.json");
-  const pool = rankingPool(options.workerFile, options.threads ?? DEFAULT_THREADS);
+  const pool = rankingPool(options.workerFile, THREAD_LIMIT);
   const notes = openNotes(options.journal, pool, options.newId);
   const closing = new AbortController();
   const underWay = new Set<Promise<unknown>>();
@@ -110,21 +109,19 @@ export function openMemory(options: MemoryOptions): Memory {
     }, signal);
   }
 
-  async function searchOpen(
+  /** Searches notes, and the files of a store when there is one. */
+  async function rank(
+    noteSegments: readonly SharedArrayBuffer[],
     open: OpenStore | undefined,
     query: string,
     limit: number,
-    among: "all" | "notes",
   ): Promise<Result<readonly MemoryHit[]>> {
     for (let attempt = 1; ; attempt += 1) {
-      const noteSegments = await notes.segments();
-      if (!noteSegments.ok) return noteSegments;
-      const fileSegments = among === "all" ? (open?.segments ?? []).map(({ buffer }) => buffer) : [];
-      const segments = [...noteSegments.value, ...fileSegments];
+      const segments = [...noteSegments, ...(open?.segments ?? []).map(({ buffer }) => buffer)];
       if (segments.length === 0) return ok([]);
       const ranked = await pool.search({ segments, query, limit });
       if (!ranked.ok) return ranked;
-      const isNote = (hit: RankedDocument) => hit.segment < noteSegments.value.length;
+      const isNote = (hit: RankedDocument) => hit.segment < noteSegments.length;
       const chunkIds = ranked.value.filter((hit) => !isNote(hit)).map((hit) => hit.id);
       const texts = open === undefined ? ok(new Map<number, StoredText>()) : await open.store.texts(chunkIds);
       if (!texts.ok) return texts;
@@ -157,8 +154,11 @@ export function openMemory(options: MemoryOptions): Memory {
   }
 
   async function searchLater(query: string, limit: number, among: "all" | "notes") {
-    if (among === "notes" || !(await hasStore())) return searchOpen(undefined, query, limit, among);
-    return holder.use((open) => searchOpen(open, query, limit, among));
+    // Before the store is lent out: a broken journal of notes is no damage of the store, which would be made anew.
+    const noted = await notes.segments();
+    if (!noted.ok) return noted;
+    if (among === "notes" || !(await hasStore())) return rank(noted.value, undefined, query, limit);
+    return holder.use((open) => rank(noted.value, open, query, limit));
   }
 
   async function hasStore(): Promise<boolean> {

@@ -1,16 +1,16 @@
-import type { Event } from "../domain/event.ts";
+import type { Event, EventBody } from "../domain/event.ts";
 import { fail, ok, type Result } from "../domain/failure.ts";
-import type { Journal } from "../domain/journal.ts";
+import { type Journal, JournalError } from "../domain/journal.ts";
 import type { RankingPool } from "./ranking-pool.ts";
 
 /** The journal that notes live in; reserved, no session has this id. */
-export const NOTES_JOURNAL = "memory";
+const NOTES_JOURNAL = "memory";
 const NOTE_LIMIT_CHARS = 16_384;
 const NOTES_LIMIT = 50_000;
 /** Notes whose events lie in the same block of numbers share a segment: a change rebuilds one small segment. */
 const BLOCK_EVENTS = 256;
 
-export type Note = {
+type Note = {
   readonly id: string;
   /** The number of its event. */
   readonly seq: number;
@@ -55,10 +55,8 @@ export function openNotes(journal: Journal, pool: RankingPool, newId: () => stri
     return loaded;
   }
 
-  type Change = Parameters<Journal["append"]>[2];
-
   /** Appends what `decide` makes of the notes. A rival writer means: fold again, decide again, once. */
-  async function change(decide: (now: Fold) => Result<Change>): Promise<Result<void>> {
+  async function change(decide: (now: Fold) => Result<readonly EventBody[]>): Promise<Result<void>> {
     for (let attempt = 1; ; attempt += 1) {
       const loaded = await load();
       if (!loaded.ok) return loaded;
@@ -137,7 +135,7 @@ function checkNote(text: string, notes: number) {
   return fail("exhausted", `memory holds at most ${NOTES_LIMIT} notes`, { hint: "forget some first" });
 }
 
-async function appendTo(journal: Journal, lastSeq: number, bodies: Parameters<Journal["append"]>[2]) {
+async function appendTo(journal: Journal, lastSeq: number, bodies: readonly EventBody[]) {
   if (lastSeq === 0) {
     const created = await journal.create(NOTES_JOURNAL);
     // "conflict" is the ordinary case of a journal that is there and empty.
@@ -153,14 +151,8 @@ async function foldJournal(journal: Journal): Promise<Result<Fold>> {
     for await (const event of events) apply(fold, event);
     return ok(fold);
   } catch (cause) {
-    return fail(
-      "corrupt",
-      `the journal of notes cannot be read: ${cause instanceof Error ? cause.message : String(cause)}`,
-      {
-        hint: `claw audit verify ${NOTES_JOURNAL} names the line`,
-        cause,
-      },
-    );
+    if (cause instanceof JournalError) return { ok: false, failure: cause.failure };
+    throw cause;
   }
 }
 

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { mkdir, rename, rm, stat } from "node:fs/promises";
 import { dirname } from "node:path";
-import { type Failed, fail, ok, type Result } from "../domain/failure.ts";
+import { fail, ok, type Result } from "../domain/failure.ts";
 import { ANALYZER_VERSION } from "./analyzer.ts";
 import { attemptQuery, inTransaction, loadDuckDb } from "./duckdb.ts";
 import { type Store, storeOver } from "./store.ts";
@@ -72,10 +72,10 @@ async function openWhole(file: string): Promise<Result<Store>> {
   return moved.ok ? attemptQuery(file, () => openOnce(file, true)) : moved;
 }
 
-async function makeFolder(file: string): Promise<{ readonly ok: true } | Failed> {
+async function makeFolder(file: string): Promise<Result<void>> {
   try {
     await mkdir(dirname(file), { recursive: true, mode: 0o700 });
-    return { ok: true };
+    return ok(undefined);
   } catch (cause) {
     return fail("unavailable", `memory cannot make its folder ${dirname(file)}: ${String(cause)}`, {
       hint: "check its owner",

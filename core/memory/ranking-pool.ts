@@ -22,6 +22,7 @@ export type RankingPool = {
 /** @param workerFile path of the bundled (or, in tests, the source) ranking-worker. */
 export function rankingPool(workerFile: string, threads: number): RankingPool {
   let pool: Promise<Piscina> | undefined;
+  let closed = false;
 
   async function start(): Promise<Piscina> {
     const { Piscina } = await import("piscina");
@@ -38,11 +39,14 @@ export function rankingPool(workerFile: string, threads: number): RankingPool {
   }
 
   async function run<T>(name: string, task: unknown, signal?: AbortSignal): Promise<Result<T>> {
+    // Or threads would start that nobody ends.
+    if (closed) return fail("unavailable", "memory is closed", { hint: "the daemon is ending; start it again" });
     try {
       pool ??= start();
       return ok((await (await pool).run(task, { name, signal: signal ?? null })) as T);
     } catch (cause) {
-      if (signal?.aborted) return fail("cancelled", `memory stopped to ${name}`, { cause });
+      if (signal?.aborted)
+        return fail("cancelled", `memory was told to stop (${name})`, { hint: "start it again", cause });
       return fail(
         "unavailable",
         `memory could not ${name}: ${cause instanceof Error ? cause.message : String(cause)}`,
@@ -60,9 +64,8 @@ export function rankingPool(workerFile: string, threads: number): RankingPool {
     walk: (root, signal) => run("walk", root, signal),
     read: (request, signal) => run("read", request, signal),
     async close() {
-      const started = pool;
-      pool = undefined;
-      if (started !== undefined) await (await started).destroy();
+      closed = true;
+      await (await pool)?.destroy();
     },
   };
 }

@@ -1,7 +1,7 @@
 import { findTerm, type Segment } from "./segment.ts";
 
 /** Term saturation and length normalisation: one setting for prose, chat and code, made possible by the length floor. */
-export const BM25 = { k1: 1.2, b: 0.75 } as const;
+const BM25 = { k1: 1.2, b: 0.75 } as const;
 const QUERY_LIMIT_TERMS = 64;
 
 export type RankedDocument = {

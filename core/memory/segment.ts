@@ -6,10 +6,10 @@ import type { Analyzer } from "./analyzer.ts";
 const MAGIC = 0x636c_7331;
 const HEADER_WORDS = 8;
 /** Documents are numbered in 16 bits inside a segment. */
-export const SEGMENT_LIMIT_DOCUMENTS = 65_536;
+const SEGMENT_LIMIT_DOCUMENTS = 65_536;
 const FREQUENCY_LIMIT = 65_535;
 /** Shorter texts count as this long: without a floor BM25 overrates one-line texts. */
-export const LENGTH_FLOOR_TERMS = 20;
+const LENGTH_FLOOR_TERMS = 20;
 
 export type SegmentDocument = {
   /** A safe integer, unique over all segments of a search; breaks ties. */

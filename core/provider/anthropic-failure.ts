@@ -15,7 +15,8 @@ export type Refusal = {
 /** The vendor's words are cut here: proxies answer with whole web pages. */
 const WORDS_LIMIT_UNITS = 400;
 
-const KEY_HINT =
+/** The next move of whoever has no key, or a wrong one. */
+export const KEY_HINT =
   "set ANTHROPIC_API_KEY, or api_key under [providers.anthropic] in config.toml, then restart the daemon with `claw down`";
 const WAIT_HINT = "wait a little and say it again";
 

@@ -1,6 +1,13 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import { type Failure, fail } from "../domain/failure.ts";
-import { type Chunk, MALFORMED_ARGS, type ReplyBlock, type Stop, type TokenUsage } from "../domain/provider.ts";
+import {
+  type Chunk,
+  MALFORMED_ARGS,
+  NO_USAGE,
+  type ReplyBlock,
+  type Stop,
+  type TokenUsage,
+} from "../domain/provider.ts";
 
 /** One server-sent event of the vendor, as far as it is read here. Everything may be missing: it comes from a network. */
 type WireEvent = {
@@ -36,9 +43,9 @@ type WireUsage = {
 };
 
 /** A block that has begun. `held` is the first half of a surrogate pair whose second half is still to come. */
-type OpenBlock = { readonly number: number; held: string } & (
-  | { readonly kind: "text"; text: string }
-  | { readonly kind: "thinking"; text: string; signature: string }
+type OpenBlock = { readonly number: number } & (
+  | { readonly kind: "text"; text: string; held: string }
+  | { readonly kind: "thinking"; text: string; held: string; signature: string }
   | { readonly kind: "redacted"; readonly data: string }
   | { readonly kind: "call"; readonly id: string; readonly name: string; readonly given: unknown; json: string }
 );
@@ -61,7 +68,7 @@ export function replyReader(): ReplyReader {
   let calls = 0;
   let units = 0;
   let stopReason = "";
-  let usage: TokenUsage = { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 };
+  let usage = NO_USAGE;
 
   function beginBlock(event: WireEvent): void {
     const block = openBlock(begun, event.content_block ?? {});
@@ -74,9 +81,8 @@ export function replyReader(): ReplyReader {
     const block = open.get(event.index ?? 0);
     const delta = event.delta ?? {};
     if (block === undefined) return undefined;
-    if (block.kind === "text" && delta.type === "text_delta") return say(block, "text", delta.text ?? "");
-    if (block.kind === "thinking" && delta.type === "thinking_delta")
-      return say(block, "thinking", delta.thinking ?? "");
+    if (block.kind === "text" && delta.type === "text_delta") return say(block, delta.text ?? "");
+    if (block.kind === "thinking" && delta.type === "thinking_delta") return say(block, delta.thinking ?? "");
     if (block.kind === "thinking" && delta.type === "signature_delta") block.signature += delta.signature ?? "";
     if (block.kind === "call" && delta.type === "input_json_delta") {
       block.json += delta.partial_json ?? "";
@@ -85,12 +91,12 @@ export function replyReader(): ReplyReader {
     return undefined;
   }
 
-  function say(block: OpenBlock & { text: string }, of: "text" | "thinking", piece: string): Chunk | undefined {
+  function say(block: Extract<OpenBlock, { kind: "text" | "thinking" }>, piece: string): Chunk | undefined {
     block.text += piece;
     const whole = block.held + piece;
     block.held = /[\uD800-\uDBFF]$/.test(whole) ? whole.slice(-1) : "";
     const text = block.held === "" ? whole : whole.slice(0, -1);
-    return tooLong(piece) ?? (text === "" ? undefined : { kind: "delta", block: block.number, of, text });
+    return tooLong(piece) ?? (text === "" ? undefined : { kind: "delta", block: block.number, of: block.kind, text });
   }
 
   function tooLong(piece: string): Chunk | undefined {
@@ -173,17 +179,9 @@ function openBlock(number: number, start: NonNullable<WireEvent["content_block"]
     case "thinking":
       return { kind: "thinking", number, held: "", text: start.thinking ?? "", signature: start.signature ?? "" };
     case "redacted_thinking":
-      return { kind: "redacted", number, held: "", data: start.data ?? "" };
+      return { kind: "redacted", number, data: start.data ?? "" };
     case "tool_use":
-      return {
-        kind: "call",
-        number,
-        held: "",
-        id: start.id ?? "",
-        name: start.name ?? "",
-        given: start.input,
-        json: "",
-      };
+      return { kind: "call", number, id: start.id ?? "", name: start.name ?? "", given: start.input, json: "" };
     default:
       return undefined;
   }

@@ -126,6 +126,7 @@ describe("a reply", () => {
     ["a list", "[1]"],
     ["a word", "notes.md"],
     ["null", "null"],
+    ["a number that nothing can hold", '{"limit":1e999}'],
   ])(
     "keeps arguments that are %s as what they are, so that nobody runs the call without them",
     async (_what, rawArgs) => {

@@ -5,6 +5,7 @@ import type { ModelClient, ServerEvent } from "./anthropic-client.ts";
 import {
   eventRefusal,
   finalRefusal,
+  KEY_HINT,
   networkRefusal,
   type Refusal,
   silenceRefusal,
@@ -53,8 +54,7 @@ export function anthropicProvider(options: AnthropicOptions): Provider {
 
   async function* tryOnce(prompt: Prompt, signal: AbortSignal): AsyncGenerator<Chunk, TryOutcome> {
     const body = requests.write(prompt, prompt.model || options.model, options.maxOutputTokens);
-    if (body === undefined)
-      return refused(finalRefusal({ code: "invalid", message: "the prompt holds nothing to answer" }), false);
+    if (body === undefined) return refused(finalRefusal(NOTHING_ASKED), false);
     const abort = new AbortController();
     const stop = () => abort.abort();
     signal.addEventListener("abort", stop, { once: true });
@@ -144,6 +144,11 @@ export function anthropicProvider(options: AnthropicOptions): Provider {
   return { name: "anthropic", defaultModel: options.model, stream };
 }
 
+const NOTHING_ASKED: Failure = {
+  code: "invalid",
+  message: "the prompt holds nothing to answer",
+  hint: "say something that is more than spaces",
+};
 const CANCELLED: Failure = { code: "cancelled", message: "the model call was interrupted" };
 
 function refused(refusal: Refusal, told: boolean): TryOutcome {
@@ -161,11 +166,7 @@ function unfitSettings(apiKey: string, baseUrl: string): Failure | undefined {
       apiKey === ""
         ? "there is no API key for Anthropic"
         : "the API key for Anthropic holds characters that no key has";
-    return {
-      code: "denied",
-      message,
-      hint: "set ANTHROPIC_API_KEY, or api_key under [providers.anthropic] in config.toml",
-    };
+    return { code: "denied", message, hint: KEY_HINT };
   }
   if (!/^https?:/i.test(baseUrl) || !URL.canParse(baseUrl)) {
     const hint = `write it like ${VENDOR_BASE_URL} (base_url under [providers.anthropic], or ANTHROPIC_BASE_URL)`;

@@ -2,6 +2,7 @@ import { isAbsolute } from "node:path";
 import { fail, ok, type Result } from "../domain/failure.ts";
 import type { Provider, ProviderCatalog } from "../domain/provider.ts";
 import { anthropicProvider, DEFAULT_ANTHROPIC_MODEL } from "./anthropic.ts";
+import { KEY_HINT } from "./anthropic-failure.ts";
 import { rehearsalProvider } from "./rehearsal.ts";
 import { recordTape, tapeProvider } from "./tape.ts";
 import { type TapeWriter, tapeWriter } from "./tape-file.ts";
@@ -47,9 +48,7 @@ export function providerCatalog(
 
   function findAnthropic(model: string): Result<Found> {
     if (anthropic === undefined || anthropic.apiKey === "") {
-      const hint =
-        "set ANTHROPIC_API_KEY, or api_key under [providers.anthropic] in config.toml, then restart the daemon with `claw down`";
-      return fail("denied", "there is no API key for anthropic", { hint });
+      return fail("denied", "there is no API key for anthropic", { hint: KEY_HINT });
     }
     const { apiKey, baseUrl, model: configured = DEFAULT_ANTHROPIC_MODEL } = anthropic;
     const options = {

@@ -160,10 +160,10 @@ function hookScripts(hooks: Hooks): Gate {
         case "answer":
           return { verdict: "answer", output: textOf(answer.result), because: "a hook answered in the tool's place" };
         case "modify": {
-          const changedArgs = answer.value.args;
-          if (isObject(changedArgs))
+          const { tool: changedTool, args: changedArgs } = answer.value;
+          if (isObject(changedArgs) && changedTool === tool.name)
             return { verdict: "change", args: changedArgs, because: "a hook changed the arguments" };
-          const message = `a hook changed the call of ${tool.name} to something without "args"`;
+          const message = `a hook changed the call of ${tool.name} to another tool, or to something without "args"`;
           return { verdict: "deny", failure: { code: "invalid", message, hint: "return { modify: { tool, args } }" } };
         }
         default:

@@ -1,8 +1,8 @@
-import { mkdtemp, rm } from "node:fs/promises";
+import { copyFile, mkdtemp, rename, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, expect, test } from "vitest";
-import { ToolCallStatus } from "../../proto/gen/clawd/v1/event_pb.ts";
+import { afterEach, expect, test, vi } from "vitest";
+import { ToolCallStatus, TurnOutcome } from "../../proto/gen/clawd/v1/event_pb.ts";
 import { onlyProvider, type ScriptedReply, scriptedProvider } from "../../tests/kit/scripted-provider.ts";
 import type { Event } from "../domain/event.ts";
 import { type HookOutcome, type Hooks, NO_HOOKS } from "../domain/hook.ts";
@@ -300,7 +300,7 @@ test("a hook blocks, changes and answers a call, and leaves its receipt", async 
     receipts: [{ ...receipt, verdict: "block" }],
   });
   const change = hookAt("tool.before", {
-    answer: { do: "modify", value: { args: { path: "changed" } } },
+    answer: { do: "modify", value: { tool: "echo", args: { path: "changed" } } },
     receipts: [{ ...receipt, verdict: "modify" }],
   });
   const answer = hookAt("tool.before", {
@@ -321,8 +321,19 @@ test("a hook blocks, changes and answers a call, and leaves its receipt", async 
   ]);
 });
 
+test("a hook cannot turn a call into one of another tool", async () => {
+  const value = { tool: "act", args: {} };
+  const hooks = hookAt("tool.before", { answer: { do: "modify", value }, receipts: [] });
+  const house = await openHouse({ replies: [{ calls: [{ tool: "echo" }] }], tools: [echo, act], hooks });
+  const [end] = endings(await converse(house, await open(house), NOBODY, { yolo: true }));
+  expect(end).toMatchObject({ status: ToolCallStatus.FAILED, output: expect.stringContaining("another tool") });
+});
+
 test("what a hook changed passes the other gates again", async () => {
-  const hooks = hookAt("tool.before", { answer: { do: "modify", value: { args: { path: 9 } } }, receipts: [] });
+  const hooks = hookAt("tool.before", {
+    answer: { do: "modify", value: { tool: "echo", args: { path: 9 } } },
+    receipts: [],
+  });
   const house = await openHouse({ replies: [{ calls: [{ tool: "echo" }] }], tools: [echo], hooks });
   expect(endings(await converse(house, await open(house)))[0]?.output).toContain("do not fit its schema");
 });
@@ -448,6 +459,129 @@ test("a fault of our own ends the turn, is written down, and the session goes on
   expect(events.at(-1)?.body.value).toMatchObject({ failure: { message: expect.stringContaining("the turn broke") } });
   expect(complaints.splice(0)).toMatchObject([{ message: expect.stringContaining("without an end") }]);
   expect(cases(await converse(house, id, { ...NOBODY, after: events.length }))).toContain("blockEnded");
+});
+
+test("a plugin's schema that does not work, or never ends, costs its own call and nobody's time", async () => {
+  const broken = (name: string, pattern: string) =>
+    tool(name, async () => ({ status: "done", output: "" }), {
+      category: "plugin",
+      input: { type: "object", properties: { path: { type: "string", pattern } } },
+    });
+  const tools = [broken("wrong", "("), broken("endless", "^(a+)+$"), echo];
+  const args = { path: `${"a".repeat(40)}!` };
+  const calls = [{ tool: "wrong", args }, { tool: "endless", args }, { tool: "echo" }];
+  const house = await openHouse({ replies: [{ calls }], tools });
+  const ends = endings(await converse(house, await open(house), NOBODY, { yolo: true }));
+  expect(ends).toMatchObject([
+    { status: ToolCallStatus.FAILED, output: expect.stringContaining("Invalid regular expression") },
+    { status: ToolCallStatus.FAILED, output: expect.stringContaining("timed out") },
+    { status: ToolCallStatus.DONE },
+  ]);
+});
+
+test("calls of one reply that share an id, or have none, get one each, and each its own result", async () => {
+  async function* careless(): AsyncGenerator<Chunk> {
+    for (const [block, callId] of ["same", "same", "", ""].entries()) {
+      yield {
+        kind: "block",
+        block,
+        content: { kind: "toolCall", callId, tool: "echo", args: { path: String(block) } },
+      };
+    }
+    yield { kind: "end", stop: "calls", usage: NO_USAGE };
+  }
+  const house = await openHouse({ replies: [careless, { text: "ok" }], tools: [echo] });
+  await converse(house, await open(house));
+  const results = house.prompts[1]?.messages.at(-1)?.content;
+  expect(results).toMatchObject(
+    ["same", "same_2", "call", "call_2"].map((callId, index) => ({ callId, text: `echo {"path":"${index}"}` })),
+  );
+});
+
+test("more sessions at work than are kept in memory: each has one writer, and every turn ends", async () => {
+  const many = 100;
+  const house = await openHouse({
+    replies: Array.from({ length: 2 * many }, (_, index) =>
+      index < many ? { calls: [{ tool: "echo" }] } : { text: "ok" },
+    ),
+    tools: [echo],
+    // Time in which the others push the session out of memory.
+    hooks: {
+      run: async () => {
+        await new Promise((resolve) => setTimeout(resolve, 5));
+        return NO_HOOKS;
+      },
+    },
+  });
+  const ids = await Promise.all(Array.from({ length: many }, () => open(house)));
+  await Promise.all(ids.map((id) => say(house, id)));
+  const heard = await Promise.all(ids.map(async (id) => cases(eventsOf(await listen(house, id, NOBODY, isEnd)))));
+  expect(heard.filter((kinds) => kinds.includes("turnResumed"))).toEqual([]);
+  expect(heard.filter((kinds) => kinds.at(-1) !== "turnEnded")).toEqual([]);
+});
+
+test("a stop in the middle of a reply's calls is the last thing that happens: none of the rest begins", async () => {
+  const done: string[] = [];
+  let house: House | undefined;
+  const stopper = tool(
+    "stopper",
+    async (_args, { sessionId }) => {
+      await house?.sessions.interrupt(sessionId);
+      return { status: "done", output: "" };
+    },
+    { rerun: "unsafe" },
+  );
+  // Like a writer of files, it does not look at the signal.
+  const deaf = tool(
+    "deaf",
+    async () => {
+      done.push("deaf");
+      return { status: "done", output: "" };
+    },
+    { rerun: "unsafe" },
+  );
+  const calls = [{ tool: "stopper" }, { tool: "deaf" }, { tool: "deaf" }];
+  house = await openHouse({ replies: [{ calls }], tools: [stopper, deaf] });
+  const events = await converse(house, await open(house));
+  expect(done).toEqual([]);
+  expect(cases(events).filter((kind) => kind === "toolCallStarted")).toHaveLength(1);
+  expect(events.at(-1)?.body.value).toMatchObject({ outcome: TurnOutcome.CANCELLED });
+});
+
+test("a turn whose journal was replaced under it makes way for the one that the new fold found open", async () => {
+  let runs = 0;
+  let house: House | undefined;
+  const swap = tool("swap", async (_args, { sessionId }) => {
+    runs += 1;
+    if (runs > 1 || house === undefined) return { status: "done", output: "again" };
+    const file = join(house.dir, `${sessionId}.jsonl`);
+    await copyFile(file, `${file}.copy`);
+    await rename(`${file}.copy`, file);
+    const more = { text: "more", model: "", allow: [], yolo: false };
+    expect(await house.sessions.say(sessionId, more)).toMatchObject({ ok: false });
+    expect(await house.sessions.say(sessionId, more)).toMatchObject({ ok: true, value: { steered: true } });
+    return { status: "done", output: "" };
+  });
+  house = await openHouse({ replies: [{ calls: [{ tool: "swap" }] }, { text: "ok" }], tools: [swap] });
+  const id = await open(house);
+  await say(house, id);
+  await vi.waitUntil(() => runs > 0);
+  await vi.waitUntil(() => house?.sessions.busy() === 0);
+  const events = eventsOf(await listen(house, id, NOBODY, isEnd));
+  expect(cases(events)).toContain("turnResumed");
+  expect(runs).toBe(2);
+});
+
+test("a question is not waited for once its journal takes nothing more", async () => {
+  const house = await openHouse({ replies: [{ calls: [{ tool: "act" }] }], tools: [act] });
+  const id = await open(house);
+  const asked = listen(house, id, PERSON, (news) => news.kind === "event" && news.event.body.case === "approvalAsked");
+  await say(house, id);
+  await asked;
+  await writeFile(join(house.dir, `${id}.jsonl`), "not a journal\n");
+  const more = { text: "more", model: "", allow: [], yolo: false };
+  expect(await house.sessions.say(id, more)).toMatchObject({ ok: false });
+  await vi.waitUntil(() => house.sessions.busy() === 0);
 });
 
 test("a tool that throws fails its call and nothing else", async () => {

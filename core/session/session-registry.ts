@@ -128,14 +128,19 @@ export function sessionRegistry(journal: Journal, services: TurnServices): Sessi
     const answerers = () => [...session.listeners.values()].filter((listener) => listener.canAnswer).length;
     const signal = AbortSignal.any([stop.signal, stopping.signal]);
     const context = { ...services, turnId: turn.id, writer: session.writer, tell, answerers, signal };
-    const ended = runTurn(context).finally(async () => {
+    const ended = runTurn(context).finally(() => {
       running.delete(id);
-      // A message may have started the next turn before this one left, and when this one's writer failed, the session
-      // may have been folded anew meanwhile, with a turn that could not start beside this one.
-      const current = session.writer.failure() === undefined ? ok(session) : await awake.get(id);
-      if (current?.ok) startTurn(current.value);
+      // A message may have started the next turn before this one left.
+      if (session.writer.failure() === undefined) startTurn(session);
+      else startLeftTurn(id).catch(services.complain);
     });
     running.set(id, { stop, ended });
+  }
+
+  /** After a failed write the session may have been folded anew, with a turn that could not start beside the old one. */
+  async function startLeftTurn(id: string): Promise<void> {
+    const session = await awake.get(id);
+    if (session?.ok) startTurn(session.value);
   }
 
   /** Wakes a session and keeps it in memory until the work on it is done. */
@@ -187,7 +192,10 @@ export function sessionRegistry(journal: Journal, services: TurnServices): Sessi
     const created = await journal.create(sessionId);
     if (!created.ok) return created;
     const appended = await journal.append(sessionId, 0, bodies);
-    return appended.ok ? ok(sessionId) : appended;
+    if (appended.ok) return ok(sessionId);
+    // A journal that holds nothing is no session: a full disk must not leave one behind at every try.
+    await journal.remove(sessionId);
+    return appended;
   }
 
   async function sayTo(session: Awake, options: SayOptions): Promise<Result<Said>> {
