@@ -20,8 +20,6 @@ export type Context = {
   readonly stdin: NodeJS.ReadStream;
   /** True when a person sits at a terminal and can answer questions. */
   readonly attended: boolean;
-  /** The version of the package. */
-  version(): string;
   /** Hears Ctrl-C; the returned function stops hearing. While nobody hears, Ctrl-C ends the program. */
   onInterrupt(heard: () => void): () => void;
   /** Connects to the daemon and starts it when it is missing. */

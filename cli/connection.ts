@@ -28,7 +28,7 @@ export type Connection = {
   call<I extends DescMessage, O extends DescMessage>(
     method: DescMethodUnary<I, O>,
     input: MessageInitShape<I>,
-    more?: { signal?: AbortSignal; limitMs?: number },
+    more?: { readonly limitMs?: number },
   ): Promise<Result<MessageShape<O>>>;
   /** One question, many answers. A failure is the last item; a stream that the caller aborted just ends. */
   stream<I extends DescMessage, O extends DescMessage>(
@@ -72,18 +72,17 @@ export function openConnection(first: Socket, connect: () => Socket): Connection
 
   return {
     async call(method, input, more = {}) {
-      const timeout = AbortSignal.timeout(more.limitMs ?? CALL_LIMIT_MS);
-      const signal = more.signal === undefined ? timeout : AbortSignal.any([timeout, more.signal]);
+      const limitMs = more.limitMs ?? CALL_LIMIT_MS;
+      const timeout = AbortSignal.timeout(limitMs);
       try {
         const body = toBinary(method.input, create(method.input, input));
-        const response = await post(methodPath(method), "application/proto", body, signal);
+        const response = await post(methodPath(method), "application/proto", body, timeout);
         const bytes = await readAll(response);
         if (bytes === undefined) return tooLong(method.name);
         if (response.statusCode !== 200) return readRefusal(bytes.toString(), response.statusCode);
         return ok(fromBinary(method.output, bytes));
       } catch (cause) {
-        if (timeout.aborted) return fail("failed", `the daemon did not answer ${method.name} in time`);
-        return more.signal?.aborted === true ? fail("failed", `${method.name} was given up`) : brokenOff(cause);
+        return timeout.aborted ? tooLate(method.name, limitMs) : brokenOff(cause);
       }
     },
     async *stream(method, input, signal) {
@@ -141,6 +140,11 @@ async function readAll(response: IncomingMessage): Promise<Buffer | undefined> {
 
 function tooLong(method: string): Failed {
   return fail("failed", `the answer to ${method} is longer than ${MESSAGE_LIMIT_BYTES} bytes`, "ask for less at once");
+}
+
+function tooLate(method: string, limitMs: number): Failed {
+  const message = `the daemon did not answer ${method} within ${limitMs / 1000} s`;
+  return fail("failed", message, "claw doctor looks for the cause");
 }
 
 function brokenOff(cause: unknown): Failed {

@@ -8,8 +8,6 @@ const START_LIMIT_MS = 10_000;
 /** A daemon that exited may have lost the data folder to a rival's, which names itself in `clawd.pid` within this time. */
 const RIVAL_GRACE_MS = 1_000;
 const POLL_MS = 10;
-const LOG_TAIL_LINES = 12;
-const LOG_TAIL_BYTES = 16 * 1024;
 
 export type DialPlan = {
   readonly home: string;
@@ -26,7 +24,7 @@ export async function reachDaemon(plan: DialPlan): Promise<Result<Connection>> {
   return socket.ok ? ok(openConnection(socket.value, () => connect(plan.socketPath))) : socket;
 }
 
-/** Connects to the daemon and starts it when it is missing. `started` tells that this call did. */
+/** Connects to the daemon and starts it when it is missing; `started` tells that it was. */
 export async function dialDaemon(plan: DialPlan): Promise<Result<{ connection: Connection; started: boolean }>> {
   const running = await reachDaemon(plan);
   if (running.ok) return ok({ connection: running.value, started: false });
@@ -41,7 +39,7 @@ export async function dialDaemon(plan: DialPlan): Promise<Result<{ connection: C
     const nowMs = performance.now();
     const exitedForMs = exited === undefined ? 0 : nowMs - exited.atMs;
     if (nowMs - beganMs > START_LIMIT_MS || (exitedForMs > RIVAL_GRACE_MS && !daemon.value.hasRival())) {
-      const said = await daemon.value.tailLog(LOG_TAIL_BYTES, LOG_TAIL_LINES);
+      const said = await daemon.value.tailLog();
       const how =
         exited === undefined ? `did not listen within ${START_LIMIT_MS / 1000} s` : `ended with ${exited.how}`;
       const hint = said === "" ? `claw doctor looks for the cause; log: ${plan.home}/clawd.log` : `it said:\n${said}`;

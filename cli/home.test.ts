@@ -3,7 +3,6 @@ import { parseConfig } from "../core/daemon/config.ts";
 import { homeAt } from "../core/daemon/home.ts";
 import { CONFIG_TEMPLATE } from "./config-template.ts";
 import { findCallerFolder, findHome, findSocket } from "./home.ts";
-import { openInterrupts } from "./interrupts.ts";
 
 test("client and daemon look for the socket in the same place", () => {
   const long = `/${"x".repeat(120)}`;
@@ -32,30 +31,4 @@ test("the config that claw init writes is good as it is and with every setting s
   const on = CONFIG_TEMPLATE.replace(/^# (?=[a-z_]+ = |\[)/gm, "");
   expect(on).toContain("\n[providers.anthropic]\napi_key");
   expect(parseConfig(on, "config.toml")).toMatchObject({ ok: true, value: { problems: [] } });
-});
-
-test("a Ctrl-C that arrives twice at once is heard once, by the last that listens", () => {
-  let atMs = 1_000;
-  let handler: (() => void) | undefined;
-  const source = {
-    on: (_signal: "SIGINT", heard: () => void) => {
-      handler = heard;
-    },
-    off: () => {
-      handler = undefined;
-    },
-  };
-  const heard: string[] = [];
-  const listen = openInterrupts(source, () => atMs);
-  const stopOuter = listen(() => heard.push("outer"));
-  const stopInner = listen(() => heard.push("inner"));
-  handler?.();
-  handler?.();
-  expect(heard).toEqual(["inner"]);
-  stopInner();
-  atMs += 1_000;
-  handler?.();
-  expect(heard).toEqual(["inner", "outer"]);
-  stopOuter();
-  expect(handler).toBeUndefined();
 });

@@ -1,7 +1,5 @@
 import { displayWidth } from "./display-width.ts";
-
-/** What a screen writes to; a terminal's width and kind pass through. */
-type Output = { write(text: string): unknown; readonly isTTY?: boolean; readonly columns?: number };
+import type { Output } from "./screen.ts";
 
 const UNKNOWN_COLUMNS = 80;
 const MIN_COLUMNS = 40;
@@ -13,7 +11,7 @@ const LINE_CLEARED = "\r\u001b[2K";
 
 /**
  * Puts `indent` before every line that is written to `output`, and breaks lines at spaces before the terminal would. A
- * quotation stays one where it goes on.
+ * quotation stays one where it goes on. A terminal's kind passes through, and its width without the indent.
  */
 export function indentOutput(output: Output, indent: string): Output {
   const width = (): number => Math.max(MIN_COLUMNS, (output.columns || UNKNOWN_COLUMNS) - indent.length);

@@ -72,7 +72,6 @@ function openContext(invocation: Omit<Invocation, "argv">, { screen, folder, att
     get attended() {
       return attended();
     },
-    version: () => readVersion(packageRoot),
     onInterrupt: openInterrupts(process, () => performance.now()),
     dial: async () => {
       const dialled = await dialDaemon(plan);
@@ -101,7 +100,7 @@ async function runCommand(context: Context, argv: readonly string[]): Promise<nu
   if (!parsed.ok) return context.report(parsed.trouble);
   switch (parsed.value.kind) {
     case "version":
-      screen.data(`${context.version()}\n`);
+      screen.data(`${readVersion(context.packageRoot)}\n`);
       return EXIT.done;
     case "help": {
       const { describeCommands } = await import("./help.ts");

@@ -1,4 +1,3 @@
-import type { WriteStream } from "node:tty";
 import { clipToWidth, stripPaint, wrapWords } from "./display-width.ts";
 import { escapeControls } from "./escape.ts";
 import type { Environment } from "./home.ts";
@@ -46,9 +45,10 @@ export type Screen = {
   unask(): void;
 };
 
-type Output = { write(text: string): unknown; readonly isTTY?: boolean; readonly columns?: number };
+/** What a screen writes to: a stream of this process, or something before one. */
+export type Output = { write(text: string): unknown; readonly isTTY?: boolean; readonly columns?: number };
 
-export function openScreen(stdout: Output | WriteStream, stderr: Output | WriteStream, env: Environment): Screen {
+export function openScreen(stdout: Output, stderr: Output, env: Environment): Screen {
   const colourful = (env.NO_COLOR ?? "") === "" && env.TERM !== "dumb";
   const dataIsTerminal = stdout.isTTY === true;
   const notesAreTerminal = stderr.isTTY === true;

@@ -5,13 +5,16 @@ import { join } from "node:path";
 import type { DialPlan } from "./dial.ts";
 import { fail, ok, type Result, thrownText } from "./trouble.ts";
 
+const LOG_TAIL_LINES = 12;
+const LOG_TAIL_BYTES = 16 * 1024;
+
 export type SpawnedDaemon = {
   /** How and when (`performance.now()`) it ended; undefined while it runs. */
   exited(): { readonly how: string; readonly atMs: number } | undefined;
   /** True when another living process says that it is the daemon of this data folder. */
   hasRival(): boolean;
   /** The last lines that were logged since this start; empty when there are none. */
-  tailLog(limitBytes: number, limitLines: number): Promise<string>;
+  tailLog(): Promise<string>;
 };
 
 /** Starts the daemon as its own process, which outlives this one. It logs to `$CLAWD_HOME/clawd.log`. */
@@ -40,7 +43,7 @@ export async function spawnDaemon(plan: DialPlan): Promise<Result<SpawnedDaemon>
       return ok({
         exited: () => exited,
         hasRival: () => namesLivingProcess(join(plan.home, "clawd.pid")),
-        tailLog: (bytes, lines) => readTail(logFile, sizeBefore, bytes, lines),
+        tailLog: () => readTail(logFile, sizeBefore),
       });
     } finally {
       await log.close();
@@ -60,14 +63,14 @@ function namesLivingProcess(pidFile: string): boolean {
   }
 }
 
-async function readTail(file: string, from: number, limitBytes: number, limitLines: number): Promise<string> {
+async function readTail(file: string, from: number): Promise<string> {
   try {
     const handle = await open(file, "r");
     try {
       const { size } = await handle.stat();
-      const start = Math.max(from, size - limitBytes);
+      const start = Math.max(from, size - LOG_TAIL_BYTES);
       const { buffer, bytesRead } = await handle.read(Buffer.alloc(Math.max(0, size - start)), 0, null, start);
-      return buffer.toString("utf8", 0, bytesRead).trimEnd().split("\n").slice(-limitLines).join("\n");
+      return buffer.toString("utf8", 0, bytesRead).trimEnd().split("\n").slice(-LOG_TAIL_LINES).join("\n");
     } finally {
       await handle.close();
     }

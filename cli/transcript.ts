@@ -156,7 +156,7 @@ const STATUS_LOOKS: Readonly<Record<number, readonly [Style, string, string]>> =
 
 function toolLines(call: ToolCallEnded, args: string, paint: Paint, isReasonTold: boolean): string[] {
   const [style, mark, word] = STATUS_LOOKS[call.status] ?? ["yellow", "?", "ended"];
-  const facts = [word, call.ms > 0 ? `${formatMs(call.ms)}` : ""].filter((fact) => fact !== "").join(", ");
+  const facts = [word, call.ms > 0 ? formatMs(call.ms) : ""].filter((fact) => fact !== "").join(", ");
   const subject = args === "" ? escapeLine(call.tool) : `${escapeLine(call.tool)} ${args}`;
   const lines = [`${paint(style, mark)} ${subject} ${paint("dim", facts)}`.trimEnd()];
   if (call.failure !== undefined) {
@@ -198,7 +198,7 @@ function turnLines(ended: TurnEnded, paint: Paint): string[] {
 }
 
 /** Arguments on one line: the plain value when there is one, `key=value` pairs otherwise. */
-export function argumentsText(args: JsonObject | undefined): string {
+function argumentsText(args: JsonObject | undefined): string {
   const pairs = Object.entries(args ?? {});
   const show = (value: unknown): string => (typeof value === "string" ? value : JSON.stringify(value));
   const [only] = pairs;

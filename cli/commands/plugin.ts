@@ -15,8 +15,8 @@ import { printTable } from "../table.ts";
 import { EXIT, fail } from "../trouble.ts";
 import { stateName } from "./daemon.ts";
 
-/** Building a plugin's bundle may take a while on a busy machine. */
-const INSTALL_LIMIT_MS = 300_000;
+/** A change may build or stop a plugin, which takes a while on a busy machine. */
+const CHANGE_LIMIT_MS = 300_000;
 
 const NO_PLUGINS = "there are no plugins; claw plugin install DIR shows what one asks for, and adds it";
 
@@ -67,7 +67,7 @@ export function installPlugin(context: Context, args: Arguments): Promise<number
       }
     }
     screen.spin("installing");
-    const installed = await daemon.call(install, { folder, grant: true, trust }, { limitMs: INSTALL_LIMIT_MS });
+    const installed = await daemon.call(install, { folder, grant: true, trust }, { limitMs: CHANGE_LIMIT_MS });
     screen.rest();
     if (!installed.ok) return context.report(installed.trouble);
     if (args.on("json")) printProto(screen, InstallPluginResponseSchema, installed.value);
@@ -125,7 +125,7 @@ function changePlugin<I extends DescMessage, O extends DescMessage>(
   done: string,
 ): Promise<number> {
   return withDaemon(context, async (daemon) => {
-    const answer = await daemon.call(method, change, { limitMs: INSTALL_LIMIT_MS });
+    const answer = await daemon.call(method, change, { limitMs: CHANGE_LIMIT_MS });
     if (!answer.ok) return context.report(answer.trouble);
     if (args.on("json")) printJson(context.screen, { [done]: nameOf(args) });
     else context.screen.note(`${done} plugin ${escapeLine(nameOf(args))}`);

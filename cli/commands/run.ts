@@ -44,7 +44,7 @@ export async function run(context: Context, args: Arguments): Promise<number> {
 }
 
 /** "allow-read=./data" → "read=./data" among the allowed; "allow-read" alone means all of the kind. */
-export function readPermissions(flags: readonly string[]): Result<Permissions> {
+function readPermissions(flags: readonly string[]): Result<Permissions> {
   const allow: string[] = [];
   const deny: string[] = [];
   for (const flag of flags) {

@@ -9,6 +9,7 @@ import { readPiped } from "../piped-input.ts";
 import { digestProviderVariables } from "../provider-variables.ts";
 import { fail, ok, type Result, thrownText } from "../trouble.ts";
 import { type Watched, watchSession } from "../watch.ts";
+import { newestSession } from "./session-name.ts";
 
 /** `claw say TEXT`: one message; ends with the turn. */
 export async function say(context: Context, args: Arguments): Promise<number> {
@@ -35,18 +36,17 @@ export async function chooseSession(
 ): Promise<Result<ChosenSession>> {
   const wanted = args.text("session");
   if (wanted === "last") {
-    const listed = await daemon.call(SessionService.method.listSessions, { limit: 1 });
-    if (!listed.ok) return listed;
-    const [newest] = listed.value.sessions;
-    if (newest === undefined) return fail("refused", "there is no session yet", "leave --session out to begin one");
-    return ok({ id: newest.sessionId, after: newest.events, muteHistory: true });
+    const newest = await newestSession(daemon);
+    return newest.ok ? ok({ id: newest.value.sessionId, after: newest.value.events, muteHistory: true }) : newest;
   }
   if (wanted !== undefined) return ok({ id: wanted, after: 0, muteHistory: true });
   const workspace = resolve(context.folder, args.text("workspace") ?? ".");
+  const hint = "give an existing folder to --workspace";
   try {
-    if (!(await stat(workspace)).isDirectory()) return fail("usage", `the workspace ${workspace} is not a folder`);
+    if (!(await stat(workspace)).isDirectory())
+      return fail("usage", `the workspace ${workspace} is not a folder`, hint);
   } catch (cause) {
-    return fail("usage", `cannot work in ${workspace}: ${thrownText(cause)}`, "give an existing folder to --workspace");
+    return fail("usage", `cannot work in ${workspace}: ${thrownText(cause)}`, hint);
   }
   const opened = await daemon.call(SessionService.method.openSession, { workspace, model: args.text("model") ?? "" });
   return opened.ok ? ok({ id: opened.value.sessionId, after: 0, muteHistory: false }) : opened;

@@ -49,13 +49,11 @@ export function exportSession(context: Context, args: Arguments): Promise<number
 
 function readSession(context: Context, args: Arguments, json: boolean): Promise<number> {
   const { screen } = context;
-  return withDaemon(context, async (daemon) => {
-    const id = await resolveSession(daemon, args.positionals[0] ?? "");
-    if (!id.ok) return context.report(id.trouble);
+  return withNamedSession(context, args, async (daemon, sessionId) => {
     const transcript = openTranscript(screen.paintNote, { echoUser: true });
     const printEvent = openEventPrinter(screen);
     const end = new AbortController();
-    for await (const item of daemon.stream(SessionService.method.subscribe, { sessionId: id.value }, end.signal)) {
+    for await (const item of daemon.stream(SessionService.method.subscribe, { sessionId }, end.signal)) {
       if (!item.ok) return context.report(item.trouble);
       const { news } = item.value;
       if (news.case === "fault")

@@ -1,10 +1,10 @@
 import { type ChildProcessByStdio, spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
-import { toJson } from "@bufbuild/protobuf";
 import { EventSchema } from "../../proto/gen/clawd/v1/event_pb.ts";
 import { SessionService } from "../../proto/gen/clawd/v1/session_pb.ts";
 import type { Context } from "../command.ts";
+import { protoLine } from "../proto-json.ts";
 import { waitUntilGone } from "./daemon.ts";
 import { askStatus, type Tour } from "./tour-stage.ts";
 
@@ -76,7 +76,7 @@ async function readLines(context: Context, sessionId: string): Promise<string[]>
     for await (const item of dialled.value.stream(SessionService.method.subscribe, { sessionId }, end.signal)) {
       if (!item.ok) return [];
       if (item.value.news.case !== "event") continue;
-      lines.push(JSON.stringify(toJson(EventSchema, item.value.news.value, { alwaysEmitImplicit: true })));
+      lines.push(protoLine(EventSchema, item.value.news.value));
     }
     return lines;
   } finally {

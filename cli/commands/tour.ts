@@ -1,7 +1,6 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { DaemonService } from "../../proto/gen/clawd/v1/admin_pb.ts";
-import type { Arguments } from "../args.ts";
 import type { Context } from "../command.ts";
 import { reachDaemon } from "../dial.ts";
 import { indentOutput } from "../indent.ts";
@@ -19,7 +18,7 @@ const INDENT = "   ";
 type Step = { readonly title: string; readonly show: (tour: Tour) => Promise<boolean> };
 
 /** `claw tour`: every part at work, on a data folder of its own that is gone afterwards. */
-export async function tour(outer: Context, _args: Arguments): Promise<number> {
+export async function tour(outer: Context): Promise<number> {
   const home = await mkdtemp(join(outer.temporaryFolder, "clawd-tour-"));
   const paint = outer.screen.paintData;
   const say = (line: string): void => outer.screen.layout(`${line}\n`);

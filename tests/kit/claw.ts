@@ -12,6 +12,9 @@ const ROOT = join(import.meta.dirname, "../..");
 export const CLAW = join(ROOT, "dist/claw.js");
 export const CLAWD = join(ROOT, "dist/clawd.js");
 
+/** How long a daemon may take until it answers, and a test until it holds. */
+const WAIT_LIMIT_MS = 15_000;
+
 export type Ran = { readonly code: number; readonly stdout: string; readonly stderr: string };
 
 /** A data folder, a workspace and the bins, as a user has them: everything goes through real processes. */
@@ -75,8 +78,13 @@ export async function startDaemon(env: NodeJS.ProcessEnv): Promise<ChildProcess>
     said += bytes;
   });
   const home = env.CLAWD_HOME ?? "";
+  const startedMs = performance.now();
   while (!(await isUp(home))) {
     if (child.exitCode !== null || child.signalCode !== null) throw new Error(`the daemon ended: ${said}`);
+    if (performance.now() - startedMs > WAIT_LIMIT_MS) {
+      child.kill("SIGKILL");
+      throw new Error(`the daemon did not answer within ${WAIT_LIMIT_MS} ms: ${said}`);
+    }
     await new Promise((resolve) => setTimeout(resolve, 5));
   }
   return child;
@@ -85,7 +93,7 @@ export async function startDaemon(env: NodeJS.ProcessEnv): Promise<ChildProcess>
 async function isUp(home: string): Promise<boolean> {
   if (!existsSync(join(home, "clawd.sock"))) return false;
   return dial(home)
-    .daemon.status({})
+    .daemon.status({}, { timeoutMs: WAIT_LIMIT_MS })
     .then(
       () => true,
       () => false,
@@ -110,12 +118,11 @@ export function processesWith(text: string): readonly { readonly pid: number; re
 
 /** Resolves when the test holds, looking again and again; rejects with what was seen last. */
 export async function eventually<T>(look: () => T | Promise<T>, holds: (seen: T) => boolean, what: string): Promise<T> {
-  const limitMs = 15_000;
   const startedMs = performance.now();
   while (true) {
     const seen = await look();
     if (holds(seen)) return seen;
-    if (performance.now() - startedMs > limitMs)
+    if (performance.now() - startedMs > WAIT_LIMIT_MS)
       throw new Error(`${what} did not come true; last seen: ${JSON.stringify(seen)}`);
     await new Promise((resolve) => setTimeout(resolve, 20));
   }

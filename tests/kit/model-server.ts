@@ -27,8 +27,6 @@ export type ModelReply =
       /** Default `tool_use` when there are calls, else `end_turn`. */
       readonly stop?: string;
       readonly usage?: ModelUsage;
-      /** Wait before the response begins, milliseconds. */
-      readonly delayMs?: number;
       /** Wait before each event, milliseconds. */
       readonly eventDelayMs?: number;
       /** Wait between the last event and the end of the response, milliseconds. */
@@ -51,7 +49,6 @@ export type ModelReply =
 export type ModelRequest = {
   readonly path: string;
   readonly headers: IncomingHttpHeaders;
-  readonly bytes: number;
   json(): JsonObject;
   /** Resolves when the connection of this request is over, whoever ended it. */
   readonly closed: Promise<void>;
@@ -63,10 +60,10 @@ export type ModelScript =
   | ModelLoop;
 
 /**
- * Rounds for a benchmark: `rounds` replies that call `tool` with `{ path: paths[i] }`, then a text, then from the start
- * again. Bodies are counted and thrown away, replies are made beforehand.
+ * Rounds for a benchmark: `rounds` replies that read one of the paths after the other, then a text, then from the start
+ * again. Bodies are thrown away, replies are made beforehand.
  */
-export type ModelLoop = { readonly rounds: number; readonly paths: readonly string[]; readonly tool?: string };
+export type ModelLoop = { readonly rounds: number; readonly paths: readonly string[] };
 
 export type ModelServer = {
   /** The base URL to configure, without a path. */
@@ -153,7 +150,6 @@ async function receive(incoming: IncomingMessage, response: ServerResponse): Pro
   return {
     path: incoming.url ?? "",
     headers: incoming.headers,
-    bytes: body.length,
     json: () => JSON.parse(body.toString("utf8")) as JsonObject,
     closed,
   };
@@ -175,11 +171,10 @@ function send(response: ServerResponse, reply: ModelReply): void {
 }
 
 async function play(response: ServerResponse, reply: Extract<ModelReply, { blocks: unknown }>): Promise<void> {
-  const { delayMs = 0, eventDelayMs = 0, endDelayMs = 0, only, insert, writeBytes } = reply;
+  const { eventDelayMs = 0, endDelayMs = 0, only, insert, writeBytes } = reply;
   let events = replyEvents(reply.blocks, reply.stop, reply.usage);
   if (insert !== undefined) events = events.toSpliced(insert.after, 0, insert.sse);
   if (only !== undefined) events = events.slice(0, only.events);
-  if (delayMs > 0) await wait(delayMs);
   response.writeHead(200, STREAM_HEADERS);
   if (eventDelayMs > 0) {
     for (const event of events) {
@@ -243,10 +238,10 @@ function sse(type: string, fields: JsonObject): string {
   return `event: ${type}\ndata: ${JSON.stringify({ type, ...fields })}\n\n`;
 }
 
-function loopReplies({ rounds, paths, tool = "read" }: ModelLoop): readonly Buffer[] {
+function loopReplies({ rounds, paths }: ModelLoop): readonly Buffer[] {
   const calls = Array.from({ length: rounds }, (_, round) => {
     const path = paths[round % paths.length] ?? "";
-    return replyEvents([{ call: tool, args: { path }, id: `toolu_${round}` }]);
+    return replyEvents([{ call: "read", args: { path }, id: `toolu_${round}` }]);
   });
   return [...calls, replyEvents([{ text: "Done." }])].map((events) => Buffer.from(events.join("")));
 }
