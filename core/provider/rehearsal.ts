@@ -1,4 +1,3 @@
-import { setTimeout as waitMs } from "node:timers/promises";
 import type { JsonObject } from "@bufbuild/protobuf";
 import { unreachable } from "../domain/failure.ts";
 import {
@@ -12,13 +11,6 @@ import {
   type ToolSpec,
 } from "../domain/provider.ts";
 import { readWishes, type Wish } from "./rehearsal-words.ts";
-
-export type RehearsalOptions = {
-  /** Wait before each word, milliseconds; default 0. */
-  readonly chunkDelayMs?: number;
-  /** Ends early, by resolving or rejecting, when the signal aborts. */
-  readonly sleep?: (ms: number, signal: AbortSignal) => Promise<unknown>;
-};
 
 type Call = Extract<ReplyBlock, { kind: "toolCall" }>;
 
@@ -43,30 +35,22 @@ const GREETING = [
  * Answers offline and always the same: commands in the last words of the person become tool calls, step by step, and the
  * results are quoted back. It keeps nothing: where it stands is read from the prompt.
  */
-export function rehearsalProvider(options: RehearsalOptions = {}): Provider {
-  const { chunkDelayMs = 0, sleep = (ms, signal) => waitMs(ms, undefined, { signal }) } = options;
+export function rehearsalProvider(): Provider {
+  return { name: "rehearsal", defaultModel: "plain", stream };
+}
 
-  async function* sayWords(text: string, block: number, signal: AbortSignal): AsyncGenerator<Chunk> {
-    for (const word of text.match(/\s*\S+\s*/g) ?? []) {
-      if (chunkDelayMs > 0) await sleep(chunkDelayMs, signal).catch(() => undefined);
-      if (signal.aborted) return;
-      yield { kind: "delta", block, of: "text", text: word };
-    }
-    yield { kind: "block", block, content: { kind: "text", text } };
-  }
-
-  async function* stream(prompt: Prompt, signal: AbortSignal): AsyncGenerator<Chunk> {
-    const { text, calls } = rehearse(prompt);
-    yield* sayWords(text, 0, signal);
+async function* stream(prompt: Prompt, signal: AbortSignal): AsyncGenerator<Chunk> {
+  const { text, calls } = rehearse(prompt);
+  for (const word of text.match(/\s*\S+\s*/g) ?? []) {
     if (signal.aborted) {
       yield { kind: "failed", failure: { code: "cancelled", message: "the rehearsal was interrupted" } };
       return;
     }
-    for (const [index, content] of calls.entries()) yield { kind: "block", block: index + 1, content };
-    yield { kind: "end", stop: calls.length > 0 ? "calls" : "done", usage: NO_USAGE };
+    yield { kind: "delta", block: 0, of: "text", text: word };
   }
-
-  return { name: "rehearsal", defaultModel: "plain", stream };
+  yield { kind: "block", block: 0, content: { kind: "text", text } };
+  for (const [index, content] of calls.entries()) yield { kind: "block", block: index + 1, content };
+  yield { kind: "end", stop: calls.length > 0 ? "calls" : "done", usage: NO_USAGE };
 }
 
 /** What it says to a prompt: words, and calls when there is a step left. */
