@@ -1,5 +1,7 @@
-import { join, relative, resolve, sep } from "node:path";
+import { realpath, writeFile } from "node:fs/promises";
+import { join, resolve } from "node:path";
 import { fail, ok, type Result } from "../core/domain/failure.ts";
+import { isInFolder } from "../sandbox/permission/grant.ts";
 
 const MAX_MESSAGES = 5;
 
@@ -16,7 +18,6 @@ export async function bundleEntry(
 ): Promise<Result<void>> {
   // Loaded here: most starts of the daemon install nothing.
   const { build } = await import("esbuild");
-  const { realpath, writeFile } = await import("node:fs/promises");
   const root = await realpath(folder);
   const sdk = await realpath(sdkFile);
   try {
@@ -59,7 +60,7 @@ type Inputs = Readonly<
 
 /** A file outside the folder that a file inside it imports, the SDK excepted. Input paths are relative to `root`. */
 function findStray(inputs: Inputs, root: string, sdk: string): string | undefined {
-  const inside = (path: string) => !relative(root, resolve(root, path)).startsWith(`..${sep}`);
+  const inside = (path: string) => isInFolder(root, resolve(root, path));
   for (const [path, { imports }] of Object.entries(inputs)) {
     if (!inside(path)) continue;
     for (const target of imports) {

@@ -2,12 +2,13 @@ import type { JsonObject } from "@bufbuild/protobuf";
 import { type Failure, fail, ok, type Result } from "../core/domain/failure.ts";
 import type { Tool, ToolContext, ToolOutcome } from "../core/domain/tool.ts";
 import type { CallToolResponse, ToolResult } from "../proto/gen/clawd/plugin/v1/plugin_pb.ts";
+import type { Exit } from "../sandbox/os/launcher.ts";
 import type { CallQueue } from "./call-queue.ts";
-import type { Incarnation } from "./incarnation.ts";
+import type { Incarnation, ToolCall } from "./incarnation.ts";
 import type { LogRing } from "./log-ring.ts";
 import type { PluginManifest, PluginTool } from "./manifest.ts";
 import { MAX_MESSAGE_BYTES } from "./plugin-client.ts";
-import { sayExit } from "./start-outcome.ts";
+import { EXIT_GRACE_MS, sayExit } from "./start-outcome.ts";
 import type { Supervisor } from "./supervisor.ts";
 import { waitFor } from "./wait.ts";
 
@@ -15,8 +16,6 @@ const MAX_PROGRESS_LINES = 1_000;
 const MAX_PROGRESS_CHARS = 2_000;
 /** A plugin that has given its result must end the stream; nobody waits longer than this to see whether it sends more. */
 const AFTER_RESULT_MS = 1_000;
-/** The connection of a dying process breaks a moment before its exit is known. */
-const EXIT_GRACE_MS = 500;
 /** A plugin that let a call run out of time has this long to show that it lives. */
 const LIFE_SIGN_MS = 2_000;
 
@@ -77,18 +76,17 @@ type Hearing = {
 };
 
 /** Hears one call to its end: the plugin's result, its death, the end of its time, or the caller's abort. */
-async function hearCall(
-  hearing: Hearing,
-  call: Parameters<Incarnation["callTool"]>[0],
-  context: ToolContext,
-): Promise<Result<ToolOutcome>> {
+async function hearCall(hearing: Hearing, call: ToolCall, context: ToolContext): Promise<Result<ToolOutcome>> {
   const { incarnation, tool, manifest } = hearing;
   // Leaving the loop does not cancel the call at the plugin; only this does.
   const end = new AbortController();
-  const heard = hearStream(incarnation.callTool(call, end.signal), context.progress, () => end.signal.aborted);
-  const died = incarnation.exited.then((exit) => ({ is: "died" as const, exit }));
+  const over = Promise.withResolvers<Heard | { readonly is: "died"; readonly exit: Exit }>();
+  const forgetExit = incarnation.onExit((exit) => over.resolve({ is: "died", exit }));
+  void hearStream(incarnation.callTool(call, end.signal), context.progress, () => end.signal.aborted).then(
+    over.resolve,
+  );
   try {
-    const first = await waitFor(Promise.race([heard, died]), hearing.leftMs, context.signal);
+    const first = await waitFor(over.promise, hearing.leftMs, context.signal);
     if (first.came === "abort") return fail("cancelled", `the call of ${tool.fullName} was cancelled`);
     if (first.came === "timeout") {
       void killIfSilent(hearing);
@@ -109,6 +107,7 @@ async function hearCall(
         return await judgeError(hearing, first.value.cause);
     }
   } finally {
+    forgetExit();
     end.abort();
   }
 }

@@ -40,7 +40,7 @@ export async function listFolder(
       }
     }
   } catch (cause) {
-    return fail("unavailable", `the files in ${folder} cannot be read`, { cause });
+    return unreadable(folder, cause);
   }
   return ok(files.sort((left, right) => (left.path < right.path ? -1 : 1)));
 }
@@ -62,7 +62,7 @@ export async function digestFolder(folder: string, skip: (path: string) => boole
       }
     }
   } catch (cause) {
-    return fail("unavailable", `the files in ${folder} cannot be read`, { cause });
+    return unreadable(folder, cause);
   }
   return ok(hash.digest("hex"));
 }
@@ -85,6 +85,13 @@ function isLeftOut(path: string): boolean {
 function notAFile(path: string, link: boolean): Result<never> {
   return fail("invalid", `${path} is ${link ? "a symbolic link" : "neither a file nor a folder"}`, {
     hint: "a plugin holds plain files only: put the file itself there, or bundle the plugin into one file",
+  });
+}
+
+function unreadable(folder: string, cause: unknown): Result<never> {
+  return fail("unavailable", `the files in ${folder} cannot be read: ${String(cause)}`, {
+    hint: "look at their rights",
+    cause,
   });
 }
 

@@ -39,7 +39,7 @@ export function openGrantStore(grantsDir: string): GrantStore {
         text = readFileSync(file, "utf8");
       } catch (cause) {
         if (cause instanceof Error && "code" in cause && cause.code === "ENOENT") return ok(undefined);
-        return fail("unavailable", `the grant in ${file} cannot be read`, { cause });
+        return fail("unavailable", `the grant in ${file} cannot be read`, { hint: "look at its rights", cause });
       }
       return parseGrant(text, file);
     },
@@ -62,7 +62,7 @@ export function openGrantStore(grantsDir: string): GrantStore {
         return fail(
           full ? "exhausted" : "unavailable",
           `the grant of plugin "${plugin}" cannot be written to ${file}`,
-          { cause },
+          { hint: "look at the free space and at the rights of its folder", cause },
         );
       }
     },

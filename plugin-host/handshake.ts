@@ -3,14 +3,12 @@ import { create, fromJsonString, type MessageInitShape, toJsonString } from "@bu
 import { BootSchema, type Hello, HelloSchema } from "../proto/gen/clawd/plugin/v1/plugin_pb.ts";
 import type { LeasedProcess } from "../sandbox/os/launcher.ts";
 import { HOST_MAJORS, type PluginManifest } from "./manifest.ts";
-import { failedByExit, failedForGood, failedForNow, type Started } from "./start-outcome.ts";
+import { EXIT_GRACE_MS, failedByExit, failedForGood, failedForNow, type Started } from "./start-outcome.ts";
 import { waitFor } from "./wait.ts";
 
 /** The form of Boot and Hello. */
 const BOOT_VERSION = 1;
 const MAX_HELLO_BYTES = 8 * 1024;
-/** A process that ends closes descriptor 3 a moment before its exit is known. */
-const EXIT_GRACE_MS = 500;
 
 /** Writes the Boot line; standard input stays open as the tether. */
 export function sayBoot(stdin: Writable, boot: MessageInitShape<typeof BootSchema>): void {

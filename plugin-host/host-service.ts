@@ -5,8 +5,8 @@ import { HostService, LogLevel } from "../proto/gen/clawd/plugin/v1/host_pb.ts";
 import { check } from "../sandbox/permission/grant.ts";
 import type { Grant } from "../sandbox/permission/permission.ts";
 import type { LogRing } from "./log-ring.ts";
+import { MAX_MESSAGE_BYTES } from "./plugin-client.ts";
 
-const MAX_MESSAGE_BYTES = 4 * 1024 * 1024;
 const MAX_CONNECTIONS = 8;
 const MAX_STREAMS = 16;
 const DEFAULT_HITS = 5;
@@ -46,7 +46,8 @@ export async function serveHost(socketPath: string, services: HostServices): Pro
     session.on("error", () => {});
   });
   const listening = Promise.withResolvers<void>();
-  server.once("error", listening.reject);
+  // Stays: an error after the start, say of one accept, is heard by nobody but must not be fatal.
+  server.on("error", listening.reject);
   server.listen(socketPath, listening.resolve);
   await listening.promise;
   return {

@@ -1,4 +1,4 @@
-import { lstat, mkdir, rm } from "node:fs/promises";
+import { lstat, mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { Memory } from "../core/domain/memory.ts";
 import type { CallToolResponse, InitializeResponse } from "../proto/gen/clawd/plugin/v1/plugin_pb.ts";
@@ -10,7 +10,8 @@ import { planLaunch } from "./launch-plan.ts";
 import type { LogRing } from "./log-ring.ts";
 import type { PluginManifest } from "./manifest.ts";
 import { dialPlugin, type PluginClient } from "./plugin-client.ts";
-import { failedForGood, failedForNow, type Started, sayExit } from "./start-outcome.ts";
+import { removeTree } from "./remove-tree.ts";
+import { EXIT_GRACE_MS, failedForGood, failedForNow, type Started, sayExit } from "./start-outcome.ts";
 import { waitFor } from "./wait.ts";
 
 /** 107 bytes is the least that systems allow for the path of a socket; some runtimes stop earlier. */
@@ -30,6 +31,11 @@ export type Incarnation = {
   readonly pid: number;
   /** Resolves when the process is gone, with its last words in the log. */
   readonly exited: Promise<Exit>;
+  /**
+   * Tells a listener the same, and gives a way to forget it. A call listens here: what races with `exited` itself is held
+   * by it, result included, for the whole life of the process.
+   */
+  onExit(listener: (exit: Exit) => void): () => void;
   /** True from the very moment that it is gone. */
   isGone(): boolean;
   /** Resolves after that, when its sockets are gone too. */
@@ -88,7 +94,11 @@ export async function startIncarnation(parts: IncarnationParts, signal: AbortSig
   };
   try {
     await mkdir(socketFolder, { mode: 0o700 });
-    closers.push(() => rm(socketFolder, { recursive: true, force: true }));
+    closers.push(() =>
+      removeTree(socketFolder).catch((cause: unknown) =>
+        log.add("host", `${socketFolder} stays behind: ${String(cause)}`),
+      ),
+    );
     const process = parts.launcher.launch(planLaunch({ ...parts, socketFolder, level: parts.launcher.level }));
     log.startLife(`started ${manifest.name} ${manifest.version}, process ${process.pid}`);
     const drained = Promise.all([log.drain("stdout", process.stdout), log.drain("stderr", process.stderr)]);
@@ -129,10 +139,21 @@ function makeIncarnation(
   void process.exited.then(() => {
     isGone = true;
   });
+  const listeners = new Set<(exit: Exit) => void>();
+  let ended: Exit | undefined;
+  void exited.then((exit) => {
+    ended = exit;
+    for (const listener of listeners) listener(exit);
+  });
   const gone = async (withinMs: number) => (await waitFor(exited, withinMs)).came === "value";
   return {
     pid: process.pid,
     exited,
+    onExit: (listener) => {
+      if (ended === undefined) listeners.add(listener);
+      else listener(ended);
+      return () => listeners.delete(listener);
+    },
     isGone: () => isGone,
     cleaned: exited.then(closeAll),
     callTool: (call, signal) => client.plugin.callTool(call, { signal }),
@@ -192,8 +213,7 @@ async function initialize(
       );
     }
     if (heard.value.got === "answer") return judgeInitialized(manifest, heard.value.value);
-    // The connection breaks a moment before the exit is known.
-    const exit = heard.value.got === "exit" ? heard.value.exit : await exitWithin(exited, PIPES_MS);
+    const exit = heard.value.got === "exit" ? heard.value.exit : await exitWithin(exited, EXIT_GRACE_MS);
     if (exit !== undefined) return failedForNow("unavailable", `${name} ${sayExit(exit)} right after it said hello`);
     const cause = heard.value.got === "error" ? heard.value.cause : undefined;
     return failedForNow(

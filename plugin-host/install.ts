@@ -3,12 +3,14 @@ import { cp, lstat, mkdir, open, readdir, readFile, realpath, rename, rm, writeF
 import { dirname, join, normalize } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { fail, ok, type Result } from "../core/domain/failure.ts";
+import { isInFolder } from "../sandbox/permission/grant.ts";
 import type { Grant } from "../sandbox/permission/permission.ts";
 import { bundleEntry } from "./bundle.ts";
 import { digestFolder, type FolderFile, listFolder } from "./folder-digest.ts";
 import { MANIFEST_FILE, type PluginManifest } from "./manifest.ts";
 import { readManifest } from "./read-manifest.ts";
-import { isWithin, judgeWants, ownWritePaths, type Reserved } from "./wants.ts";
+import { removeTree } from "./remove-tree.ts";
+import { judgeWants, ownWritePaths, type Reserved } from "./wants.ts";
 
 /** Names with a dot are not plugins: a half-made copy, and what an upgrade put aside. */
 const FRESH_PREFIX = ".new-";
@@ -34,16 +36,17 @@ export type InstallPlace = { readonly pluginsDir: string; readonly sdkFile: stri
 export async function stagePlugin(place: InstallPlace, name: string, source: string): Promise<Result<StagedPlugin>> {
   const staging = join(place.pluginsDir, FRESH_PREFIX + name);
   try {
-    await rm(staging, { recursive: true, force: true });
+    await removeTree(staging);
     await mkdir(staging, { recursive: true, mode: 0o700 });
     const staged = await fillStaging(place, await realpath(source), staging, join(place.pluginsDir, name));
-    if (!staged.ok) await discardStaged(staging);
+    if (!staged.ok) await removeTree(staging);
     return staged;
   } catch (cause) {
-    await discardStaged(staging);
+    await recoverInstalls(place.pluginsDir);
     const full = cause instanceof Error && "code" in cause && cause.code === "ENOSPC";
     const why = cause instanceof Error ? cause.message : String(cause);
     return fail(full ? "exhausted" : "unavailable", `plugin "${name}" cannot be copied from ${source}: ${why}`, {
+      hint: "look at the rights of that folder and at the free space",
       cause,
     });
   }
@@ -71,7 +74,7 @@ async function fillStaging(
   const granted = judgeWants(manifest, folder, place.reserved);
   if (!granted.ok) return granted;
   const writable = ownWritePaths(granted.value, folder);
-  const loose = manifest.command.find((part) => writable.some((path) => isWithin(normalize(part), path)));
+  const loose = manifest.command.find((part) => writable.some((path) => isInFolder(path, normalize(part))));
   if (loose !== undefined) {
     return fail(
       "invalid",
@@ -88,12 +91,13 @@ async function fillStaging(
 
 /** Says whether a relative path holds data of the plugin, which belongs to no digest. */
 export function isOwnWritePath(writable: readonly string[]): (path: string) => boolean {
-  return (path) => writable.some((one) => isWithin(path, one));
+  return (path) => writable.some((one) => isInFolder(one, path));
 }
 
 /**
  * Puts a staged copy into its place, the plugin's own data carried over. Nothing of the plugin may run. Two renames: a
  * crash between them is mended by `recoverInstalls`, one after them leaves files without a fitting grant, which are refused.
+ * When it fails, the old plugin is back in its place and the copy is gone.
  */
 export async function placeStaged({ staging, folder, granted, manifest }: StagedPlugin): Promise<Result<void>> {
   const old = join(dirname(folder), OLD_PREFIX + manifest.name);
@@ -101,37 +105,48 @@ export async function placeStaged({ staging, folder, granted, manifest }: Staged
     const existed = (await lstat(folder).catch(() => undefined)) !== undefined;
     if (existed) {
       for (const path of ownWritePaths(granted, folder)) await carryOver(join(folder, path), join(staging, path));
-      await rm(old, { recursive: true, force: true });
+      await removeTree(old);
       await rename(folder, old);
     }
     await rename(staging, folder);
-    await rm(old, { recursive: true, force: true });
     return ok(undefined);
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : String(cause);
-    return fail("unavailable", `plugin "${manifest.name}" cannot be put into ${folder}: ${why}`, { cause });
+    return fail("unavailable", `plugin "${manifest.name}" cannot be put into ${folder}: ${why}`, {
+      hint: "look at the free space and at the rights of that folder, then install it again",
+      cause,
+    });
+  } finally {
+    await recoverInstalls(dirname(folder));
   }
 }
 
-export async function discardStaged(staging: string): Promise<void> {
-  await rm(staging, { recursive: true, force: true });
-}
-
-/** Ends installs that a crash cut in two: the old plugin comes back when no new one took its place. */
+/**
+ * Ends installs, also those that a crash or a failure cut in two: the old plugin comes back when no new one took its
+ * place. Nothing may be staged meanwhile.
+ */
 export async function recoverInstalls(pluginsDir: string): Promise<void> {
   const names: string[] = await readdir(pluginsDir).catch(() => []);
   for (const name of names) {
-    if (name.startsWith(FRESH_PREFIX)) await discardStaged(join(pluginsDir, name));
-    if (!name.startsWith(OLD_PREFIX)) continue;
-    const place = name.slice(OLD_PREFIX.length);
-    if (names.includes(place)) await rm(join(pluginsDir, name), { recursive: true, force: true });
-    else await rename(join(pluginsDir, name), join(pluginsDir, place));
+    try {
+      await recoverInstall(pluginsDir, name, names);
+    } catch {
+      // What resists is no plugin by its name, does no harm, and is tried again at the next install and the next start.
+    }
   }
+}
+
+async function recoverInstall(pluginsDir: string, name: string, others: readonly string[]): Promise<void> {
+  if (name.startsWith(FRESH_PREFIX)) await removeTree(join(pluginsDir, name));
+  if (!name.startsWith(OLD_PREFIX)) return;
+  const place = name.slice(OLD_PREFIX.length);
+  if (others.includes(place)) await removeTree(join(pluginsDir, name));
+  else await rename(join(pluginsDir, name), join(pluginsDir, place));
 }
 
 async function carryOver(from: string, to: string): Promise<void> {
   if ((await lstat(from).catch(() => undefined)) === undefined) return;
-  await rm(to, { recursive: true, force: true });
+  await removeTree(to);
   await mkdir(dirname(to), { recursive: true });
   // Links stay links: what they point at is not the plugin's.
   await cp(from, to, { recursive: true, verbatimSymlinks: true });

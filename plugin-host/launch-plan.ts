@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import type { LaunchSpec, SandboxLevel } from "../sandbox/os/launcher.ts";
-import type { Grant, Permission } from "../sandbox/permission/permission.ts";
+import type { Grant } from "../sandbox/permission/permission.ts";
 import type { PluginManifest } from "./manifest.ts";
 
 const SEARCH_PATH = "/usr/local/bin:/usr/bin:/bin";
@@ -61,8 +61,8 @@ export function planLaunch({
   };
 }
 
-export function pathsOf(granted: Grant, kind: "read" | "write"): readonly string[] {
-  return granted.allow.flatMap((one: Permission) => (one.kind === kind && one.path !== undefined ? [one.path] : []));
+function pathsOf(granted: Grant, kind: "read" | "write"): readonly string[] {
+  return granted.allow.flatMap((one) => (one.kind === kind && one.path !== undefined ? [one.path] : []));
 }
 
 function resolveCommand(manifest: PluginManifest, folder: string, nodeBinary: string): [string, ...string[]] {

@@ -1,14 +1,14 @@
-import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { PluginAdmin, PluginOffer, PluginRow } from "../core/domain/admin.ts";
 import { type Failure, fail, failureToProto, ok, type Result, unreachable } from "../core/domain/failure.ts";
 import { PluginState } from "../proto/gen/clawd/v1/admin_pb.ts";
 import type { Launcher } from "../sandbox/os/launcher.ts";
 import type { GrantStore, StoredGrant } from "./grant-store.ts";
-import { discardStaged, type InstallPlace, placeStaged, type StagedPlugin, stagePlugin } from "./install.ts";
+import { type InstallPlace, placeStaged, type StagedPlugin, stagePlugin } from "./install.ts";
 import { MANIFEST_FILE } from "./manifest.ts";
 import { readManifest } from "./read-manifest.ts";
 import { type Entry, type LivePlugin, missingSandbox, type Registry } from "./registry.ts";
+import { removeTree } from "./remove-tree.ts";
 import { explainWants, judgeWants } from "./wants.ts";
 
 export type AdminParts = {
@@ -78,7 +78,7 @@ function look({ place, grants, registry }: AdminParts, folder: string): Result<P
     name: manifest.name,
     version: manifest.version,
     description: manifest.description,
-    wants: [...explainWants(manifest, granted.value, allowed)],
+    wants: [...explainWants(manifest, allowed)],
     tools: manifest.tools.map(({ fullName }) => fullName),
     installed: registry.find(manifest.name)?.live.ok ?? false,
   });
@@ -92,9 +92,8 @@ async function install(parts: AdminParts, folder: string, trust: boolean): Promi
   if (!staged.ok) return staged;
   // The old process must be gone before its files are.
   const before = parts.registry.find(name);
-  if (before?.live.ok) await before.live.value.supervisor.reset("it is being upgraded");
+  if (before?.live.ok) await before.live.value.supervisor.close("it is being upgraded");
   const placed = await placeStaged(staged.value);
-  if (!placed.ok) await discardStaged(staged.value.staging);
   const written = placed.ok ? await parts.grants.write(name, grantOf(staged.value, trust, parts.now())) : placed;
   const entry = await parts.registry.refresh(name, "it was installed");
   if (!written.ok) return written;
@@ -118,10 +117,13 @@ async function remove({ registry, grants }: AdminParts, name: string): Promise<R
   try {
     // The grant first: files without a grant never run, a grant without files means nothing.
     await grants.remove(name);
-    await rm(entry.folder, { recursive: true, force: true });
+    await removeTree(entry.folder);
     return ok(undefined);
   } catch (cause) {
-    return fail("unavailable", `plugin "${name}" cannot be removed from ${entry.folder}`, { cause });
+    return fail("unavailable", `plugin "${name}" cannot be removed from ${entry.folder}`, {
+      hint: "look at the rights of that folder, then remove it again",
+      cause,
+    });
   } finally {
     await registry.refresh(name, "it was removed");
   }

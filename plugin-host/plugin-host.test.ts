@@ -25,6 +25,8 @@ import {
   shortPauses,
 } from "./fixtures/plugin-lab.ts";
 
+import { placeStaged, stagePlugin } from "./install.ts";
+
 const noBubblewrap = launcher.level !== "bubblewrap";
 if (noBubblewrap) console.warn(`skipping the tests of confinement: ${launcher.detail}`);
 
@@ -268,6 +270,36 @@ describe("grants", () => {
     await lab.reopen();
     expect(readdirSync(pluginsDir)).toEqual(["probe"]);
     expect(await act()).toMatchObject({ status: "done" });
+  });
+
+  test("an install that fails after the old plugin was put aside brings it back", async () => {
+    await install();
+    const { pluginsDir, sdkFile } = lab.options;
+    const staged = await stagePlugin({ pluginsDir, sdkFile, reserved: [] }, "probe", authored());
+    if (!staged.ok) throw new Error(staged.failure.message);
+    const failing = { ...staged.value, staging: join(pluginsDir, ".new-absent") };
+    expect(await placeStaged(failing)).toMatchObject({ ok: false, failure: { code: "unavailable" } });
+    expect(readdirSync(pluginsDir)).toEqual(["probe"]);
+    expect(await act()).toMatchObject({ status: "done" });
+  });
+
+  test("a plugin may write a file that it brings along", async () => {
+    const permissions = [{ permission: "write=./state.json", reason: "a test" }];
+    const files = { "main.mjs": program, "state.json": "{}" };
+    const launch = { command: ["node", "main.mjs", lab.dir] };
+    const folder = lab.author(manifestOf("probe", { permissions, launch }), files);
+    expect(await lab.host.admin.install(folder, true)).toMatchObject({ ok: true });
+    expect(await act({ write: "state.json" })).toEqual({ status: "done", output: "written" });
+  });
+
+  test("spaces in a permission do not hide what it opens", async () => {
+    expect(await lab.host.admin.look(authored(wants(" net =example.com", " run=git")))).toMatchObject({
+      value: {
+        wants: [{ reason: /whole network/ }, { reason: /all programs/ }].map(({ reason }) => ({
+          reason: expect.stringMatching(reason),
+        })),
+      },
+    });
   });
 
   test("a plugin that holds a link, or bundles a file from outside, is not installed", async () => {

@@ -137,7 +137,7 @@ type Startable = Pick<LivePlugin, "manifest" | "grant" | "granted"> & Pick<Entry
 
 /** Everything that must hold before a process may start. The digest is taken here, so that the daemon's start is not slowed. */
 async function start(parts: RegistryParts, plugin: Startable, signal: AbortSignal): Promise<Started<Incarnation>> {
-  const { name, folder, manifest, grant, granted } = plugin;
+  const { name, folder, grant, granted } = plugin;
   const unwalled = missingSandbox(parts.launcher, name, grant);
   if (unwalled !== undefined) return { ok: false, again: false, failure: unwalled };
   const digest = await digestFolder(folder, isOwnWritePath(ownWritePaths(granted, folder)));
@@ -151,7 +151,7 @@ async function start(parts: RegistryParts, plugin: Startable, signal: AbortSigna
   }
   const prepared = await prepareWritePaths(granted, folder, parts.reserved);
   if (!prepared.ok) return { ok: false, again: false, failure: prepared.failure };
-  return startIncarnation({ ...parts, ...plugin, manifest, hidden: parts.reserved }, signal);
+  return startIncarnation({ ...parts, ...plugin, hidden: parts.reserved }, signal);
 }
 
 /** Why the plugin may not start on this machine; undefined when it may. */

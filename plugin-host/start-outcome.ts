@@ -9,6 +9,9 @@ export type Started<T> = { readonly ok: true; readonly value: T } | StartFailed;
 /** Codes of sysexits.h by which a program says that it can never run like this: wrong usage, wrong configuration. */
 const HOPELESS_EXITS = new Set([64, 78]);
 
+/** What a dying process held (a descriptor, a connection) breaks a moment before its exit is known. */
+export const EXIT_GRACE_MS = 500;
+
 /** A failure that may pass: the plugin is started again after a pause. */
 export function failedForNow(code: FailureCode, message: string, hint?: string): StartFailed {
   return { ok: false, again: true, failure: { code, message, ...(hint === undefined ? {} : { hint }) } };

@@ -9,7 +9,6 @@ import { waitFor } from "./wait.ts";
 const PATIENCE_MS = 1_000;
 /** Above every start timeout that a manifest may ask for, with the time to clean up after it. */
 const LONGEST_START_MS = 10 * 60_000;
-const NEVER = new Promise<never>(() => {});
 
 export type SupervisorState =
   | { readonly is: "idle" }
@@ -28,8 +27,6 @@ export type Supervisor = {
   restarts(): number;
   /** The running plugin, started if need be. Giving up on it does not stop the start, which serves the next call too. */
   acquire(signal: AbortSignal): Promise<Result<Incarnation>>;
-  /** Ends the process and forgets its crashes; the next `acquire` starts it anew. */
-  reset(reason: string): Promise<void>;
   /** Ends the process for good. */
   close(reason: string): Promise<void>;
 };
@@ -96,14 +93,14 @@ export function createSupervisor({ name, start, log, now, jitter }: SupervisorPa
     });
   };
 
-  const stop = async (reason: string, after: SupervisorState): Promise<void> => {
+  const stop = async (reason: string): Promise<void> => {
     const stopped = endState(state, reason);
     const mine: SupervisorState = { is: "stopping", stopped };
     state = mine;
     await stopped;
     await cleaned;
-    // A later stop, if there is one, decides what comes after.
-    if (state === mine) state = after;
+    // A later stop, if there is one, waits for this one and ends it all.
+    if (state === mine) state = { is: "closed" };
   };
 
   const acquire = async (signal: AbortSignal): Promise<Result<Incarnation>> => {
@@ -112,7 +109,7 @@ export function createSupervisor({ name, start, log, now, jitter }: SupervisorPa
     if (state.is === "pausing") {
       const pauseMs = state.untilMs - now();
       if (pauseMs > PATIENCE_MS) return pauseFailure(name, state.failure, pauseMs);
-      const waited = await waitFor(NEVER, Math.max(0, pauseMs), signal);
+      const waited = await waitFor(new Promise<never>(() => {}), Math.max(0, pauseMs), signal);
       if (waited.came === "abort") return cancelled(name);
     }
     // Several calls may have waited for the same pause; the first one starts.
@@ -146,12 +143,7 @@ export function createSupervisor({ name, start, log, now, jitter }: SupervisorPa
     state: () => state,
     restarts: () => Math.max(0, starts - 1),
     acquire,
-    reset: async (reason) => {
-      if (state.is === "closed") return;
-      await stop(reason, { is: "idle" });
-      history = NO_CRASHES;
-    },
-    close: (reason) => stop(reason, { is: "closed" }),
+    close: stop,
   };
 }
 

@@ -4,7 +4,7 @@ export type Waited<T> =
   | { readonly came: "timeout" }
   | { readonly came: "abort" };
 
-/** Waits for a promise, but no longer than `timeoutMs` and no longer than the signal allows. Leaves nothing behind. */
+/** Waits for a promise, but no longer than `timeoutMs` and no longer than the signal allows. No timer and no listener stays behind. */
 export async function waitFor<T>(promise: Promise<T>, timeoutMs: number, signal?: AbortSignal): Promise<Waited<T>> {
   if (signal?.aborted) return { came: "abort" };
   const first = Promise.withResolvers<Waited<T>>();

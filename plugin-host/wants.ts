@@ -1,6 +1,7 @@
-import { mkdir, realpath } from "node:fs/promises";
+import { lstat, mkdir, realpath } from "node:fs/promises";
 import { join, relative } from "node:path";
 import { fail, ok, type Result } from "../core/domain/failure.ts";
+import { isInFolder } from "../sandbox/permission/grant.ts";
 import { type Grant, type Permission, parsePermission } from "../sandbox/permission/permission.ts";
 import { MANIFEST_FILE, type PluginManifest } from "./manifest.ts";
 
@@ -59,26 +60,21 @@ function findProblem(permission: Permission, folder: string, reserved: Reserved)
 }
 
 function findWriteProblem(path: string, folder: string, reserved: Reserved): string | undefined {
-  if (isWithin(folder, path)) return 'would let it change itself: name a folder of its own, e.g. "write=./data"';
-  if (isWithin(path, folder)) return undefined;
-  const hit = reserved.find((one) => isWithin(one, path) || isWithin(path, one));
+  if (isInFolder(path, folder)) return 'would let it change itself: name a folder of its own, e.g. "write=./data"';
+  if (isInFolder(folder, path)) return undefined;
+  const hit = reserved.find((one) => isInFolder(path, one) || isInFolder(one, path));
   return hit === undefined ? undefined : `would let it write in ${hit}, which is clawd's own`;
 }
 
 /** For people: where this version gives more than the words of a permission say, they must know. */
-export function explainWants(
-  manifest: PluginManifest,
-  granted: Grant,
-  before: readonly string[] | undefined,
-): readonly Want[] {
-  const whole = (kind: Permission["kind"]) => granted.allow.some((one) => one.kind === kind);
+export function explainWants(manifest: PluginManifest, before: readonly string[] | undefined): readonly Want[] {
   return manifest.wants.map(({ permission, reason }) => {
     const notes = [reason];
     if (before !== undefined && !before.includes(permission)) notes.unshift("NEW since it was last granted:");
-    if (permission.startsWith("net=") && whole("net"))
+    // The parser takes spaces around the word too.
+    if (/^\s*net\s*=/.test(permission))
       notes.push("(the sandbox of this version cannot tell hosts apart: it gets the whole network)");
-    if (permission.startsWith("run=") && whole("run"))
-      notes.push("(the sandbox of this version shows it all programs of the system)");
+    if (/^\s*run\s*=/.test(permission)) notes.push("(the sandbox of this version shows it all programs of the system)");
     return { permission, reason: notes.filter((note) => note !== "").join(" ") };
   });
 }
@@ -86,7 +82,7 @@ export function explainWants(
 /** Paths inside the plugin's folder that it may write, relative: never part of what was granted by digest. */
 export function ownWritePaths(granted: Grant, folder: string): readonly string[] {
   return granted.allow.flatMap((one) =>
-    one.kind === "write" && one.path !== undefined && isWithin(one.path, folder) ? [relative(folder, one.path)] : [],
+    one.kind === "write" && one.path !== undefined && isInFolder(folder, one.path) ? [relative(folder, one.path)] : [],
   );
 }
 
@@ -95,7 +91,14 @@ export function ownWritePaths(granted: Grant, folder: string): readonly string[]
  * folder. `not_found` names a granted path that is missing.
  */
 export async function prepareWritePaths(granted: Grant, folder: string, reserved: Reserved): Promise<Result<void>> {
-  for (const path of ownWritePaths(granted, folder)) await mkdir(join(folder, path), { recursive: true, mode: 0o700 });
+  try {
+    for (const path of ownWritePaths(granted, folder)) await makeFolder(join(folder, path));
+  } catch (cause) {
+    return fail("unavailable", `the writable folders of ${folder} cannot be made: ${String(cause)}`, {
+      cause,
+      hint: "look at the rights of that folder and at the free space",
+    });
+  }
   const realFolder = await realpath(folder);
   const realReserved = await Promise.all(reserved.map((one) => realpath(one).catch(() => one)));
   for (const one of granted.allow) {
@@ -112,7 +115,8 @@ export async function prepareWritePaths(granted: Grant, folder: string, reserved
   return ok(undefined);
 }
 
-/** True when `path` is `root` or below it. Both absolute and normal. */
-export function isWithin(path: string, root: string): boolean {
-  return path === root || path.startsWith(root === "/" ? "/" : `${root}/`);
+async function makeFolder(path: string): Promise<void> {
+  // A plugin may ask to write a file that it brings along.
+  if ((await lstat(path).catch(() => undefined)) !== undefined) return;
+  await mkdir(path, { recursive: true, mode: 0o700 });
 }

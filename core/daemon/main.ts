@@ -18,6 +18,10 @@ function log(line: string): void {
   process.stderr.write(`${new Date().toISOString()} ${line}\n`);
 }
 
+function complain(cause: unknown): void {
+  log(cause instanceof Error ? (cause.stack ?? cause.message) : String(cause));
+}
+
 function giveUp(message: string, hint: string | undefined): never {
   process.stderr.write(`clawd: ${message}\n${hint === undefined ? "" : `  ${hint}\n`}`);
   process.exit(1);
@@ -61,6 +65,8 @@ async function main(): Promise<void> {
     log(`the data folder ${home.dir} is gone`);
     shutdown();
   }, HOME_CHECK_MS).unref();
+  // A failure that nobody waited for is our fault and one request's bad luck; the other conversations go on.
+  process.on("unhandledRejection", complain);
   process.on("SIGTERM", shutdown);
   process.on("SIGINT", shutdown);
 
@@ -73,7 +79,8 @@ async function main(): Promise<void> {
     nodeBinary: process.execPath,
     nodeVersion: process.version,
     addonFile: isolatedVmAddon(createRequire(import.meta.url).resolve("isolated-vm/package.json")),
-    complain: (cause) => log(cause instanceof Error ? (cause.stack ?? cause.message) : String(cause)),
+    log,
+    complain,
     shutdown: () => setImmediate(shutdown),
   });
   if (!built.ok) giveUp(built.failure.message, built.failure.hint);

@@ -34,6 +34,8 @@ export type Surroundings = {
   readonly nodeVersion: string;
   /** The isolated-vm addon that fits that Node. */
   readonly addonFile: string;
+  /** Writes a line into the daemon's log. */
+  readonly log: (line: string) => void;
   /** Writes down a broken promise of our own code. */
   readonly complain: (cause: unknown) => void;
   /** Begins the daemon's end. */
@@ -70,6 +72,7 @@ export async function buildHouse(home: Home, around: Surroundings): Promise<Resu
     hooksDir: home.hooks,
     now,
     env,
+    log: (hook, line) => around.log(`hook ${hook}: ${line}`),
   });
   const plugins = await openPluginHost({
     pluginsDir: home.plugins,

@@ -142,8 +142,3 @@ test("words come one by one", async () => {
   const words = chunks.flatMap((chunk) => (chunk.kind === "delta" ? [chunk.text] : []));
   expect(words).toEqual(["I ", "will ", "read ", "a.md."]);
 });
-  const chunks = await collect(slow, says("read a.md"));
-  const words = chunks.flatMap((chunk) => (chunk.kind === "delta" ? [chunk.text] : []));
-  expect(words).toEqual(["I ", "will ", "read ", "a.md."]);
-  expect(pauses).toEqual([5, 5, 5, 5]);
-});

@@ -4,7 +4,8 @@ import { createGrpcTransport } from "@connectrpc/connect-node";
 import { HostService, LogLevel } from "../../proto/gen/clawd/plugin/v1/host_pb.ts";
 import { showBearer } from "./bearer.ts";
 
-const MAX_MESSAGE_BYTES = 4 * 1024 * 1024;
+/** One message either way; the limit of most gRPC libraries. */
+export const MAX_MESSAGE_BYTES = 4 * 1024 * 1024;
 const HOST_TIMEOUT_MS = 30_000;
 
 /** One hit of a memory search: the text, and where it is from (a path or a note's id). */

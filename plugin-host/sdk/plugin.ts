@@ -20,11 +20,9 @@ import { type Boot, PluginService } from "../../proto/gen/clawd/plugin/v1/plugin
 import { Health, HealthCheckResponse_ServingStatus } from "../../proto/gen/grpc/health/v1/health_pb.ts";
 import { requireBearer } from "./bearer.ts";
 import { BOOT_VERSION, PROTOCOL_MAJOR, readBoot, sayHello } from "./boot.ts";
-import { dialHost, type Host } from "./host-client.ts";
+import { dialHost, type Host, MAX_MESSAGE_BYTES } from "./host-client.ts";
 import { runTool } from "./tool-run.ts";
 
-/** One message either way; the limit of most gRPC libraries. */
-const MAX_MESSAGE_BYTES = 4 * 1024 * 1024;
 /** How long running tools may tidy up after the host is gone. */
 const TIDY_MS = 500;
 /** EX_USAGE of sysexits.h: started by hand, not by a host. */

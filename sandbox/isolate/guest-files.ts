@@ -1,7 +1,7 @@
 import { constants } from "node:fs";
 import { type FileHandle, lstat, open, readlink, realpath } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
-import { check, type Denied } from "../permission/grant.ts";
+import { check, type Denied, isInFolder } from "../permission/grant.ts";
 import type { Grant, Permission } from "../permission/permission.ts";
 
 /** What a guest gets for a path: the text, or an error by name and message, which shows no path that it did not name or that its folder does not give away. */
@@ -63,7 +63,7 @@ function denial(path: string, { message, hint }: Denied): FileAnswer {
 
 async function readHandle(handle: FileHandle, path: string, grant: Grant): Promise<FileAnswer> {
   const place = await placeOf(handle, path);
-  const hidden = place === undefined || NEVER_READABLE.some((root) => place === root || place.startsWith(`${root}/`));
+  const hidden = place === undefined || NEVER_READABLE.some((root) => isInFolder(root, place));
   if (hidden || !check(grant, { kind: "read", path: place }).ok) {
     return refuse(
       "NotCapable",

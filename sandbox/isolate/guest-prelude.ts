@@ -1,5 +1,5 @@
 /**
- * The first code in every isolate. It is bundled to one expression-free IIFE and evaluated by the hook host as the body
+ * The first code in every isolate. It is bundled to one IIFE and evaluated by the hook host as the body
  * of a function that has `$0`, the only thing of the outside there is: a function from string to number. It leaves the
  * one function the host calls in `clawdHear`. Only strings cross, in both directions.
  *
@@ -7,8 +7,7 @@
  * keeps a guest that bends its built-ins from cutting itself off. The walls are the isolate, the process and the broker.
  */
 
-import type { EnvView } from "./env-view.ts";
-import { mayReadVariable } from "./env-view.ts";
+import { type EnvView, mayReadVariable } from "./env-view.ts";
 import { structuredClone } from "./guest-clone.ts";
 import { inspect } from "./guest-inspect.ts";
 import {

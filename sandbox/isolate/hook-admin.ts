@@ -3,10 +3,10 @@ import { basename, dirname, join } from "node:path";
 import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
 import type { HookAdmin, HookRow, HookTrial } from "../../core/domain/admin.ts";
 import { type Failure, fail, failureToProto, ok, type Result } from "../../core/domain/failure.ts";
-import { HOOK_POINT_ALIASES, HOOK_POINTS, type HookEvent, type HookPoint } from "../../core/domain/hook.ts";
+import type { HookEvent, HookPoint } from "../../core/domain/hook.ts";
 import { fileStamp } from "./file-stamp.ts";
 import { type HookFolder, type HookScript, isHookFile, readHookScript } from "./hook-folder.ts";
-import { onErrorAt } from "./hook-header.ts";
+import { onErrorAt, readPoint } from "./hook-header.ts";
 import type { Verdict } from "./hook-verdict.ts";
 
 /** Largest hook script, bytes. */
@@ -15,7 +15,7 @@ const OWNER_ONLY = 0o700;
 /** Console lines of a trial that are kept. */
 const TRIAL_LINES_MAX = 200;
 
-export function hookRow({ name, file, header, failure }: HookScript): HookRow {
+function hookRow({ name, file, header, failure }: HookScript): HookRow {
   const wrong = failure();
   const guards: HookPoint = header.points.includes("tool.before")
     ? "tool.before"
@@ -60,10 +60,7 @@ async function inspectFile(file: string, folder: string): Promise<Result<HookScr
 }
 
 function pointNamed(name: string, script: HookScript): Result<HookPoint> {
-  const named = Object.hasOwn(HOOK_POINT_ALIASES, name)
-    ? HOOK_POINT_ALIASES[name]
-    : HOOK_POINTS.find((point) => point === name);
-  const point = name === "" ? script.header.points[0] : named;
+  const point = name === "" ? script.header.points[0] : readPoint(name);
   if (point && script.header.points.includes(point)) return ok(point);
   return fail("invalid", `hook "${script.name}" does not listen at "${name}"`, {
     hint: `it listens at ${script.header.points.join(", ") || "no point"}`,
@@ -114,7 +111,9 @@ export function hookAdmin(folder: string, scripts: HookFolder, tryOut: Trial): H
       }
     }
     const script = (await scripts.scripts()).find((candidate) => candidate.file === target);
-    return script ? ok(hookRow(script)) : fail("not_found", `there is no hook script ${target}`);
+    return script
+      ? ok(hookRow(script))
+      : fail("not_found", `there is no hook script ${target}`, { hint: "a hook is a .ts or .js file" });
   }
 
   async function remove(name: string): Promise<Result<void>> {

@@ -134,13 +134,14 @@ export function hookFolder(folder: string): HookFolder {
 
   async function scan(): Promise<readonly HookScript[]> {
     const stamp = fileStamp(folder);
-    const names = stamp ? await readdir(folder).catch(() => []) : [];
+    const names = stamp ? await readdir(folder).catch(() => undefined) : [];
+    // Guards must not vanish because a look failed: what was known holds, and the next event looks again.
+    if (!names) return ordered;
     const files = names.filter(isHookFile).sort();
     const read = await Promise.all(files.map((name) => readOne(join(folder, name))));
     known = new Map(read.filter((entry) => entry !== undefined));
     ordered = markDoubles([...known.values()].map(({ script }) => script).sort(inOrder));
     folderStamp = stamp;
-    scanning = undefined;
     return ordered;
   }
 
@@ -154,7 +155,9 @@ export function hookFolder(folder: string): HookFolder {
     scripts() {
       if (scanning) return scanning;
       if (isCurrent()) return ordered;
-      scanning = scan();
+      scanning = scan().finally(() => {
+        scanning = undefined;
+      });
       return scanning;
     },
   };

@@ -51,7 +51,8 @@ type Draft = {
 /** A problem with one `key=value`; undefined when it is fine. */
 type Complaint = { readonly message: string; readonly hint: string } | undefined;
 
-function readPoint(name: string): HookPoint | undefined {
+/** A point by its name or by one of its names in other systems. */
+export function readPoint(name: string): HookPoint | undefined {
   if (Object.hasOwn(HOOK_POINT_ALIASES, name)) return HOOK_POINT_ALIASES[name];
   return HOOK_POINTS.find((point) => point === name);
 }

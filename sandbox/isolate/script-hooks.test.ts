@@ -313,6 +313,18 @@ export default () => ({ answer: ["CITY", "APP_NAME", "API_TOKEN", "HOME", "AXE"]
     ]);
   });
 
+  test("a hook file that cannot be looked at is shown as broken, and holds back no other", async () => {
+    await symlink("loop.ts", join(room.hooksDir, "loop.ts"));
+    await hook("guard", "export default () => ({ block: 'no' })");
+    expect((await fire()).answer).toEqual({ do: "block", because: "no" });
+    expect((await room.hooks.admin.list()).map(({ name, failure }) => [name, failure?.message])).toEqual([
+      ["guard", undefined],
+      ["loop", "loop.ts cannot be read"],
+    ]);
+    await rm(join(room.hooksDir, "loop.ts"));
+    expect((await room.hooks.admin.list()).map(({ name }) => name)).toEqual(["guard"]);
+  });
+
   test("hooks are added, tried and removed", async () => {
     const { admin } = room.hooks;
     const file = await room.write(

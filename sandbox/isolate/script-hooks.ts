@@ -119,9 +119,7 @@ export async function openScriptHooks(options: ScriptHooksOptions): Promise<Scri
   return {
     hooks: {
       async run(event, signal) {
-        const found = folder.scripts();
-        const all = Array.isArray(found) ? found : await found;
-        const heard = all.filter((hook: HookScript) => hook.header.points.includes(event.at));
+        const heard = (await folder.scripts()).filter((hook) => hook.header.points.includes(event.at));
         return heard.length === 0 ? NO_HOOKS : runAll(heard, event, signal);
       },
     },

@@ -4,6 +4,7 @@ import { SourceMap } from "node:module";
 import { basename, dirname, extname, join, relative, resolve } from "node:path";
 import type * as Esbuild from "esbuild";
 import { type Failure, fail, ok, type Result } from "../../core/domain/failure.ts";
+import { isInFolder } from "../permission/grant.ts";
 import { type FileStamp, fileStamp } from "./file-stamp.ts";
 import type { GuestError } from "./guest-protocol.ts";
 import { showable } from "./guest-words.ts";
@@ -39,10 +40,6 @@ const LOADERS: Readonly<Record<string, Esbuild.Loader>> = {
   ".json": "json",
 };
 const STACK_LINES_MAX = 10;
-
-function inside(root: string, path: string): boolean {
-  return path === root || path.startsWith(root.endsWith("/") ? root : `${root}/`);
-}
 
 async function readSource(path: string, inputs: Map<string, FileStamp>): Promise<string> {
   const stamp = fileStamp(path);
@@ -82,7 +79,7 @@ function folderOnly(root: string, entry: string, inputs: Map<string, FileStamp>)
         }
         const found = await findImport(resolve(dirname(importer), path));
         if (!found) return { errors: [{ text: `"${path}" does not exist` }] };
-        if (!inside(root, found)) return { errors: [{ text: `"${path}" is outside the script's folder` }] };
+        if (!isInFolder(root, found)) return { errors: [{ text: `"${path}" is outside the script's folder` }] };
         return { path: found, namespace: NAMESPACE };
       });
       build.onLoad({ filter: /.*/, namespace: NAMESPACE }, async ({ path }) => {

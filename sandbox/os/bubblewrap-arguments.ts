@@ -1,7 +1,8 @@
-import { lstatSync } from "node:fs";
-import { type CheckedSpec, covers, type ShownPath } from "./launch-check.ts";
+import { existsSync, lstatSync, realpathSync } from "node:fs";
+import { isInFolder } from "../permission/grant.ts";
+import type { CheckedSpec, ShownPath } from "./launch-check.ts";
 import type { Confinement } from "./launcher.ts";
-import { realPlace, type SystemView } from "./system-view.ts";
+import type { SystemView } from "./system-view.ts";
 
 type Mount =
   | { readonly at: string; readonly kind: "read" | "write"; readonly source: string }
@@ -26,7 +27,7 @@ export function namespaceArguments(network: boolean): string[] {
  */
 export function fileArguments(spec: CheckedSpec, confinement: Confinement, cwd: string, view: SystemView): string[] {
   const mounts = planMounts(spec, confinement, view);
-  const real = realPlace(cwd);
+  const real = realpathSync.native(cwd);
   if (!isCovered(mounts, real) && !mounts.has(real)) {
     throw new Error(`cannot start ${spec.command[0]}: its working folder ${cwd} is not in its read or write paths`);
   }
@@ -41,19 +42,22 @@ function planMounts(spec: CheckedSpec, confinement: Confinement, view: SystemVie
   const mounts = new Map<string, Mount>();
   const add = (mount: Mount) => mounts.set(mount.at, mount);
   const asked = [...spec.read, ...spec.write];
-  const isAsked = (path: string) => asked.some(({ real }) => covers(real, path));
+  const isAsked = (path: string) => asked.some(({ real }) => isInFolder(real, path));
 
   if (isAsked("/")) for (const at of NOT_MEANT_BY_ROOT) add({ at, kind: "empty" });
   for (const link of view.links) if (!isAsked(link.at)) add({ at: link.at, kind: "link", target: link.target });
   const system = confinement.system === "programs" ? view.programs : view.libraries;
   for (const path of system) add({ at: path, kind: "read", source: path });
   if (confinement.network) {
-    for (const path of view.network) {
-      const place = system.some((root) => covers(root, path)) ? realPlace(path) : path;
+    for (const path of view.network.filter(existsSync)) {
+      // Where /etc is shown, the name is there already, often as a link to /run: what is missing is the place it leads to.
+      const place = system.some((root) => isInFolder(root, path)) ? realpathSync.native(path) : path;
       add({ at: place, kind: "read", source: place });
     }
   }
-  for (const path of view.secrets) if (isCovered(mounts, path) || isAsked(path)) add(emptied(path));
+  for (const path of view.secrets.filter(existsSync)) {
+    if (isCovered(mounts, path) || isAsked(path)) add(emptied(path));
+  }
   add({ at: "/proc", kind: "proc" });
   add({ at: "/dev", kind: "dev" });
   if (!isAsked("/tmp")) add({ at: "/tmp", kind: "scratch" });
@@ -78,7 +82,7 @@ function addLink(mounts: Map<string, Mount>, { named, real }: ShownPath): void {
 function isCovered(mounts: ReadonlyMap<string, Mount>, path: string): boolean {
   let nearest: Mount | undefined;
   for (const mount of mounts.values()) {
-    if (covers(mount.at, path) && (!nearest || mount.at.length > nearest.at.length)) nearest = mount;
+    if (isInFolder(mount.at, path) && (!nearest || mount.at.length > nearest.at.length)) nearest = mount;
   }
   return nearest?.kind === "read" || nearest?.kind === "write" || nearest?.kind === "link";
 }

@@ -1,5 +1,6 @@
 import { accessSync, constants, realpathSync, statSync } from "node:fs";
 import { isAbsolute, join, normalize } from "node:path";
+import { isInFolder } from "../permission/grant.ts";
 import type { LaunchSpec } from "./launcher.ts";
 import { PIPES_LIMIT } from "./leased-spawn.ts";
 
@@ -73,7 +74,7 @@ function findPath(program: string, kind: "read" | "write", path: string): ShownP
       `cannot start ${program}: its ${kind} path ${path} does not exist; create it or take it from the grant`,
     );
   }
-  if (NEVER_SHOWN.some((root) => covers(root, real))) {
+  if (NEVER_SHOWN.some((root) => isInFolder(root, real))) {
     throw new Error(
       `cannot start ${program}: its ${kind} path ${path} is in ${NEVER_SHOWN.join(", ")}, which are never shared`,
     );
@@ -88,9 +89,4 @@ function realPathIfAny(path: string): string[] {
   } catch {
     return [];
   }
-}
-
-/** True when `path` is `root` or below it, by whole components. Both absolute and normal. */
-export function covers(root: string, path: string): boolean {
-  return root === "/" || path === root || path.startsWith(`${root}/`);
 }

@@ -13,8 +13,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
+import { fileArguments } from "./bubblewrap-arguments.ts";
+import { checkSpec } from "./launch-check.ts";
 import type { Exit, Launcher, LaunchSpec } from "./launcher.ts";
 import { probeLauncher } from "./probe.ts";
+import { readSystemView } from "./system-view.ts";
 
 const SEARCH_PATH = "/usr/local/bin:/usr/bin:/bin";
 const nodeBinary = process.execPath;
@@ -292,6 +295,13 @@ describe.skipIf(noBubblewrap)("bubblewrap confines", () => {
     child.kill();
     await child.exited;
   });
+});
+
+test("a file of the machine that vanished since it was looked at is left out", () => {
+  const spec = specOf(["true"], { confinement: { network: true } });
+  const gone = join(work, "gone");
+  const view = { ...readSystemView(), network: [gone], secrets: [gone] };
+  expect(fileArguments(checkSpec(spec), spec.confinement, spec.cwd, view)).not.toContain(gone);
 });
 
 describe("a probe", () => {

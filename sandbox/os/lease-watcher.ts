@@ -94,31 +94,37 @@ export function createLeaseWatcher(searchPath: string, markPrefix: string): Leas
     return child;
   }
 
-  function say(line: string, done: (said: boolean) => void): void {
+  function write(line: string, done: (said: boolean) => void): void {
     current ??= start();
-    if (current?.stdin) current.stdin.write(line, (error) => done(!error));
-    else done(false);
+    const watcher = current;
+    if (!watcher?.stdin) {
+      done(false);
+      return;
+    }
+    watcher.stdin.write(line, (error) => {
+      if (error && current === watcher) current = undefined;
+      done(!error);
+    });
+  }
+
+  /** A watcher may have died unnoticed: then the next one gets the line. */
+  function say(line: string, done: (said: boolean) => void): void {
+    write(line, (said) => {
+      if (said) done(true);
+      else write(line, done);
+    });
   }
 
   return {
     hold(pid, done) {
-      const line = `hold ${pid}\n`;
-      const finish = (said: boolean) => {
+      say(`hold ${pid}\n`, (said) => {
         if (said) held.add(pid);
         done(said);
-      };
-      say(line, (said) => {
-        if (said) {
-          finish(true);
-          return;
-        }
-        current = undefined; // it died unnoticed so far; the next one gets the line
-        say(line, finish);
       });
     },
     end(pid, mark) {
       held.delete(pid);
-      say(`end ${pid} ${mark}\n`, () => {});
+      say(`end ${pid} ${mark}\n`, () => {}); // without any watcher, the daemon's own kill was all there is
     },
   };
 }

@@ -1,7 +1,10 @@
-import { existsSync, lstatSync, readdirSync, readlinkSync, realpathSync } from "node:fs";
+import { existsSync, lstatSync, readdirSync, readlinkSync } from "node:fs";
 import { join } from "node:path";
 
-/** What of the machine itself belongs into a sandbox. Read once, because it does not change under a running daemon. */
+/**
+ * What of the machine itself belongs into a sandbox. Read once, because looking takes milliseconds: a file of `/etc` may
+ * be gone by the time of a launch.
+ */
 export type SystemView = {
   /** Real folders and files of the dynamic linker. */
   readonly libraries: readonly string[];
@@ -47,11 +50,6 @@ export function readSystemView(): SystemView {
     network: NETWORK_FILES.filter((path) => existsSync(path)),
     secrets: findSecrets("/etc", SECRETS_DEPTH),
   };
-}
-
-/** Real place of a file that is reached through links, when that differs: `/etc/resolv.conf` often lies in `/run`. */
-export function realPlace(path: string): string {
-  return realpathSync.native(path);
 }
 
 function isLink(path: string): boolean {

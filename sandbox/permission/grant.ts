@@ -81,7 +81,8 @@ function coversValue<T>(
   return rule === undefined || (request !== undefined && matches(rule, request));
 }
 
-function isInFolder(folder: string, path: string): boolean {
+/** True when `path` is `folder` or below it, by whole components. Both normal, both absolute or both relative. */
+export function isInFolder(folder: string, path: string): boolean {
   return folder === "/" || path === folder || path.startsWith(`${folder}/`);
 }
 

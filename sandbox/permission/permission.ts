@@ -21,7 +21,7 @@ export type Parsed =
   | { readonly ok: true; readonly value: readonly Permission[] }
   | { readonly ok: false; readonly message: string };
 
-export const PERMISSION_KINDS = ["read", "write", "net", "env", "run", "sys", "tool", "memory"] as const;
+const PERMISSION_KINDS = ["read", "write", "net", "env", "run", "sys", "tool", "memory"] as const;
 
 /** Facts about the machine that `sys` can open; everything else stays closed. */
 const SYSTEM_APIS = ["hostname", "osRelease", "osUptime", "loadavg", "cpus", "systemMemoryInfo", "uid", "gid"];
@@ -48,7 +48,7 @@ export function parsePermission(text: string, baseDir: string): Parsed {
   return { ok: true, value };
 }
 
-/** The text that `parsePermission` reads back to the same permission. */
+/** A permission as text; `parsePermission` reads its own ones back from it unchanged. */
 export function printPermission(permission: Permission): string {
   switch (permission.kind) {
     case "read":

@@ -1,0 +1,29 @@
+import { execFileSync } from "node:child_process";
+import { existsSync, mkdtempSync, rmdirSync } from "node:fs";
+import { chmod } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+
+const SCRIPT = `
+const [module, root] = process.argv.slice(1);
+const { chmodSync, mkdirSync, symlinkSync, writeFileSync } = await import("node:fs");
+const { removeTree } = await import(module);
+mkdirSync(root + "/tree/shut/below", { recursive: true });
+writeFileSync(root + "/tree/shut/below/file", "x");
+symlinkSync("/", root + "/tree/shut/link");
+for (const folder of ["/tree/shut/below", "/tree/shut", "/tree"]) chmodSync(root + folder, 0);
+await removeTree(root + "/tree");
+await removeTree(root + "/tree");
+`;
+
+test("a folder whose rights were taken away is removed all the same, and a missing one is fine", async () => {
+  const root = mkdtempSync(join(tmpdir(), "remove-tree-"));
+  await chmod(root, 0o777);
+  // Rights mean nothing to root.
+  const user = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
+  const args = ["--input-type=module", "-e", SCRIPT, new URL("./remove-tree.ts", import.meta.url).href, root];
+  execFileSync(process.execPath, args, { env: {}, ...user });
+  expect(existsSync(join(root, "tree"))).toBe(false);
+  rmdirSync(root);
+});
