@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, describe, expect, test } from "vitest";
+import { ordinaryUser } from "../../tests/kit/ordinary-user.ts";
 import { probeLauncher } from "./probe.ts";
 
 const SEARCH_PATH = "/usr/local/bin:/usr/bin:/bin";
@@ -118,7 +119,7 @@ const levels = [
 ];
 const users = [
   { user: "this user", uid: undefined },
-  ...(process.getuid?.() === 0 ? [{ user: "an ordinary user", uid: 65_534 }] : []),
+  ...(ordinaryUser?.uid === undefined ? [] : [{ user: "an ordinary user", uid: ordinaryUser.uid }]),
 ];
 
 describe.each(levels.flatMap((level) => users.map((user) => ({ ...level, ...user }))))(
