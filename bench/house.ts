@@ -4,8 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createClient } from "@connectrpc/connect";
 import { createConnectTransport } from "@connectrpc/connect-node";
-import { DaemonService } from "../proto/gen/clawd/v1/admin_pb.ts";
 import { SessionService } from "../proto/gen/clawd/v1/session_pb.ts";
+import { Health } from "../proto/gen/grpc/health/v1/health_pb.ts";
 
 const ROOT = join(import.meta.dirname, "..");
 export const CLAW = join(ROOT, "dist/claw.js");
@@ -16,7 +16,7 @@ const READY_LIMIT_MS = 30_000;
 export type MeasuredDaemon = {
   readonly home: string;
   readonly process: ChildProcess;
-  /** From the start of the process until it answered Status, milliseconds. */
+  /** From the start of the process until it answered a health check, milliseconds. */
   readonly readyMs: number;
   readonly env: NodeJS.ProcessEnv;
   stop(): Promise<void>;
@@ -56,7 +56,7 @@ export async function startDaemon(
 async function answers(socket: string): Promise<boolean> {
   if (!existsSync(socket)) return false;
   return clients(socket)
-    .daemon.status({})
+    .health.check({})
     .then(
       () => true,
       () => false,
@@ -69,7 +69,7 @@ export function clients(socket: string) {
     httpVersion: "1.1",
     nodeOptions: { socketPath: socket },
   });
-  return { daemon: createClient(DaemonService, transport), sessions: createClient(SessionService, transport) };
+  return { health: createClient(Health, transport), sessions: createClient(SessionService, transport) };
 }
 
 /** Proportional set size of a process and all its descendants, MiB, as the kernel counts it. */

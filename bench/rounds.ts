@@ -5,12 +5,13 @@ import { clients, makeWorkspace, median, removeFolder, startDaemon, temporaryFol
 import { startModelThread } from "./model-thread.ts";
 
 const PASSES = 3;
-const WARM_TURNS = 4;
+/** Rounds of the same kind before any is measured: a daemon lives for weeks, and its code is compiled by then. */
+const WARM_ROUNDS = 1_000;
+const WARM_TURNS_WITHOUT_ROUNDS = 20;
 const MEASURED_TURNS = 5;
 
 /**
  * (d) the daemon's own cost of a tool round: read a file, journaled and synced; vendor SDK and loopback server included.
- * A daemon lives for weeks, so each is measured after a few turns of the same kind.
  */
 export async function benchRounds(): Promise<readonly Figure[]> {
   const costs = new Map<number, number[]>([0, 50, 200].map((rounds) => [rounds, []]));
@@ -47,9 +48,10 @@ async function measureTurns(rounds: number, workspace: ReturnType<typeof makeWor
   const daemon = await startDaemon(home, { ANTHROPIC_API_KEY: "bench", ANTHROPIC_BASE_URL: server.url });
   const { sessions } = clients(join(home, "clawd.sock"));
   const samples: number[] = [];
-  for (let turn = 0; turn < WARM_TURNS + MEASURED_TURNS; turn += 1) {
+  const warmTurns = rounds === 0 ? WARM_TURNS_WITHOUT_ROUNDS : WARM_ROUNDS / rounds;
+  for (let turn = 0; turn < warmTurns + MEASURED_TURNS; turn += 1) {
     const ms = await turnMs(sessions, workspace.folder);
-    if (turn >= WARM_TURNS) samples.push(ms);
+    if (turn >= warmTurns) samples.push(ms);
   }
   await daemon.stop();
   await server.close();

@@ -9,13 +9,13 @@ import { withNearestName } from "./nearest-file.ts";
 import { readWhole } from "./text-lines.ts";
 import { replaceText } from "./text-replacement.ts";
 import { count, done, FILE_TIMEOUT_MS, failed, flagArg, textArg } from "./tool-outcome.ts";
-import { inWorkspace, lexicalPath, type Workspace } from "./workspace.ts";
+import { type HiddenPaths, inWorkspace, lexicalPath, type Workspace } from "./workspace.ts";
 
 const FILE_LIMIT_BYTES = 8 * 1024 * 1024;
 
 type ReadText = { readonly text: string; readonly shown: string; readonly version: BigIntStats };
 
-export function editTool(protectedPaths: readonly string[]): Tool {
+export function editTool(hidden: HiddenPaths): Tool {
   return {
     name: "edit",
     description:
@@ -42,7 +42,7 @@ export function editTool(protectedPaths: readonly string[]): Tool {
         { kind: "write", path },
       ];
     },
-    run: inWorkspace(protectedPaths, edit),
+    run: inWorkspace(hidden, edit),
   };
 }
 

@@ -9,7 +9,7 @@ import { compileGlob, type Glob } from "./glob.ts";
 import { compilePattern, type LineMatch, searchLines } from "./line-search.ts";
 import { isBinary, readWhole } from "./text-lines.ts";
 import { count, done, failed, flagArg, numberArg, textArg } from "./tool-outcome.ts";
-import { inWorkspace, lexicalPath, type Workspace } from "./workspace.ts";
+import { type HiddenPaths, inWorkspace, lexicalPath, type Workspace } from "./workspace.ts";
 
 const TIMEOUT_MS = 60_000;
 const FILE_LIMIT_BYTES = 4 * 1024 * 1024;
@@ -32,7 +32,7 @@ type Search = {
   unreadable: number;
 };
 
-export function grepTool(protectedPaths: readonly string[]): Tool {
+export function grepTool(hidden: HiddenPaths): Tool {
   return {
     name: "grep",
     description:
@@ -69,7 +69,7 @@ export function grepTool(protectedPaths: readonly string[]): Tool {
     rerun: "safe",
     timeoutMs: TIMEOUT_MS,
     needs: (args, workspace) => [{ kind: "read", path: lexicalPath(textArg(args, "path", "."), workspace) }],
-    run: inWorkspace(protectedPaths, grep),
+    run: inWorkspace(hidden, grep),
   };
 }
 

@@ -4,14 +4,14 @@ import type { Tool, ToolContext, ToolOutcome } from "../domain/tool.ts";
 import { openFolder } from "./confined-open.ts";
 import { readLinkEntry, type Walked, walkFolder } from "./folder-walk.ts";
 import { count, done, FILE_TIMEOUT_MS, failed, flagArg, numberArg, textArg } from "./tool-outcome.ts";
-import { inWorkspace, lexicalPath, type Workspace } from "./workspace.ts";
+import { type HiddenPaths, inWorkspace, lexicalPath, type Workspace } from "./workspace.ts";
 
 const DEFAULT_ENTRIES = 500;
 const ENTRIES_LIMIT = 2_000;
 const OUTPUT_LIMIT_CHARS = 60_000;
 const SKIPS_SHOWN = 5;
 
-export function listTool(protectedPaths: readonly string[]): Tool {
+export function listTool(hidden: HiddenPaths): Tool {
   return {
     name: "list",
     description:
@@ -35,7 +35,7 @@ export function listTool(protectedPaths: readonly string[]): Tool {
     rerun: "safe",
     timeoutMs: FILE_TIMEOUT_MS,
     needs: (args, workspace) => [{ kind: "read", path: lexicalPath(textArg(args, "path", "."), workspace) }],
-    run: inWorkspace(protectedPaths, list),
+    run: inWorkspace(hidden, list),
   };
 }
 

@@ -6,12 +6,12 @@ import { onFile } from "./file-failure.ts";
 import { withNearestName } from "./nearest-file.ts";
 import { type LinePage, readLines } from "./text-lines.ts";
 import { count, done, FILE_TIMEOUT_MS, failed, numberArg, textArg } from "./tool-outcome.ts";
-import { inWorkspace, lexicalPath, type Workspace } from "./workspace.ts";
+import { type HiddenPaths, inWorkspace, lexicalPath, type Workspace } from "./workspace.ts";
 
 const DEFAULT_LINES = 2_000;
 const OUTPUT_LIMIT_CHARS = 80_000;
 
-export function readTool(protectedPaths: readonly string[]): Tool {
+export function readTool(hidden: HiddenPaths): Tool {
   return {
     name: "read",
     description:
@@ -31,7 +31,7 @@ export function readTool(protectedPaths: readonly string[]): Tool {
     rerun: "safe",
     timeoutMs: FILE_TIMEOUT_MS,
     needs: (args, workspace) => [{ kind: "read", path: lexicalPath(textArg(args, "path"), workspace) }],
-    run: inWorkspace(protectedPaths, readFileLines),
+    run: inWorkspace(hidden, readFileLines),
   };
 }
 
@@ -40,7 +40,8 @@ async function readFileLines(args: JsonObject, workspace: Workspace, { signal }:
   const opened = await openFile(workspace, path);
   if (!opened.ok) return failed(await withNearestName(opened.failure, workspace, path, signal));
   const { handle, shown } = opened.value;
-  await using _ = handle;
+  // Nothing was written through it, so nobody need wait for its end.
+  using _ = { [Symbol.dispose]: () => void handle.close().catch(() => {}) };
   const from = numberArg(args, "offset", 1);
   const limit = numberArg(args, "limit", DEFAULT_LINES);
   const page = await onFile(shown, () => readLines(handle, from, limit, OUTPUT_LIMIT_CHARS, signal));

@@ -1,7 +1,14 @@
 import { realpath } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
 
 /** The paths and, where they lead elsewhere, their real places: what is open is known by its real path only. */
 export async function withRealPaths(paths: readonly string[]): Promise<readonly string[]> {
-  const real = await Promise.all(paths.map((path) => realpath(path).catch(() => path))); // not there yet: only its name counts
-  return [...new Set([...paths, ...real])];
+  return [...new Set([...paths, ...(await Promise.all(paths.map(realPlace)))])];
+}
+
+/** One that is not there yet will be where its folder really is. */
+async function realPlace(path: string): Promise<string> {
+  return realpath(path).catch(async () =>
+    join(await realpath(dirname(path)).catch(() => dirname(path)), basename(path)),
+  );
 }

@@ -8,7 +8,7 @@ import type { Tool, ToolContext, ToolOutcome } from "../domain/tool.ts";
 import { type CommandEnd, followCommand } from "./command-run.ts";
 import { findGuarded, outermost } from "./shell-guards.ts";
 import { done, failed, numberArg, textArg } from "./tool-outcome.ts";
-import { inWorkspace, type Workspace } from "./workspace.ts";
+import { type HiddenPaths, inWorkspace, type Workspace } from "./workspace.ts";
 
 const DEFAULT_TIMEOUT_MS = 120_000;
 const TIMEOUT_LIMIT_MS = 600_000;
@@ -29,7 +29,7 @@ export type ShellOptions = {
 };
 
 /** Commands in the OS sandbox: the workspace is writable, the system's programs are there, and nothing else. */
-export function shellTool(launcher: Launcher, protectedPaths: readonly string[], options: ShellOptions): Tool {
+export function shellTool(launcher: Launcher, hidden: HiddenPaths, options: ShellOptions): Tool {
   return {
     name: "shell",
     description: `Run a shell command in the workspace and see its exit code, stdout and stderr. It starts anew each time, without input, and everything it started ends with it. ${options.network ? "" : "There is no network. "}Prefer read, list, grep and edit for files.`,
@@ -62,9 +62,7 @@ export function shellTool(launcher: Launcher, protectedPaths: readonly string[],
     rerun: "unsafe",
     timeoutMs: TIMEOUT_LIMIT_MS + TIMEOUT_GRACE_MS,
     needs: (_, workspace) => shellNeeds(launcher, options, workspace),
-    run: inWorkspace(protectedPaths, (args, workspace, context) =>
-      runShell(launcher, options, args, workspace, context),
-    ),
+    run: inWorkspace(hidden, (args, workspace, context) => runShell(launcher, options, args, workspace, context)),
   };
 }
 

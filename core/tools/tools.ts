@@ -4,6 +4,7 @@ import { editTool } from "./edit-tool.ts";
 import { grepTool } from "./grep-tool.ts";
 import { listTool } from "./list-tool.ts";
 import { readTool } from "./read-tool.ts";
+import { withRealPaths } from "./real-paths.ts";
 import { type ShellOptions, shellTool } from "./shell-tool.ts";
 import { writeTool } from "./write-tool.ts";
 
@@ -16,12 +17,13 @@ export type ToolsOptions = {
 
 /** The house's own tools for files and commands. */
 export function createTools({ launcher, protectedPaths, shell }: ToolsOptions): readonly Tool[] {
+  const hidden = withRealPaths(protectedPaths);
   return [
-    readTool(protectedPaths),
-    writeTool(protectedPaths),
-    editTool(protectedPaths),
-    listTool(protectedPaths),
-    grepTool(protectedPaths),
-    shellTool(launcher, protectedPaths, shell),
+    readTool(hidden),
+    writeTool(hidden),
+    editTool(hidden),
+    listTool(hidden),
+    grepTool(hidden),
+    shellTool(launcher, hidden, shell),
   ];
 }

@@ -5,7 +5,6 @@ import { fail, ok, type Result } from "../domain/failure.ts";
 import type { Tool, ToolContext, ToolOutcome } from "../domain/tool.ts";
 import { onFile } from "./file-failure.ts";
 import { isWithin } from "./protected-path.ts";
-import { withRealPaths } from "./real-paths.ts";
 import { failed } from "./tool-outcome.ts";
 
 /** The folder that the file tools may touch: as the session names it, and where it really is. */
@@ -19,12 +18,12 @@ export type Workspace = {
 /** Kernel interfaces: the daemon's own memory and environment can be read there. They count when the workspace is `/`. */
 const NEVER_TOUCHED = ["/proc", "/sys", "/dev", "/run"];
 
-/**
- * A tool's run that gets the session's folder as it really is.
- * @param hidden absolute paths that no tool sees, as they are named or as they really are
- */
+/** Absolute paths that no tool sees, as they are named and as they really are: found out once, when the house is built. */
+export type HiddenPaths = Promise<readonly string[]>;
+
+/** A tool's run that gets the session's folder as it really is. */
 export function inWorkspace(
-  hidden: readonly string[],
+  hidden: HiddenPaths,
   run: (args: JsonObject, workspace: Workspace, context: ToolContext) => Promise<ToolOutcome>,
 ): Tool["run"] {
   return async (args, context) => {
@@ -33,12 +32,9 @@ export function inWorkspace(
   };
 }
 
-async function findWorkspace(named: string, hidden: readonly string[]): Promise<Result<Workspace>> {
-  const [real, hiddenToo] = await Promise.all([
-    onFile(`workspace ${named}`, () => realpath(named)),
-    withRealPaths(hidden),
-  ]);
-  return real.ok ? ok({ named, real: real.value, hidden: hiddenToo }) : real;
+async function findWorkspace(named: string, hidden: HiddenPaths): Promise<Result<Workspace>> {
+  const real = await onFile(`workspace ${named}`, () => realpath(named));
+  return real.ok ? ok({ named, real: real.value, hidden: await hidden }) : real;
 }
 
 /** The absolute lexical path that a model means; says nothing of whether it may. */

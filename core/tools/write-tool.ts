@@ -2,9 +2,9 @@ import type { JsonObject } from "@bufbuild/protobuf";
 import type { Tool, ToolOutcome } from "../domain/tool.ts";
 import { writeAtomically } from "./atomic-write.ts";
 import { count, done, FILE_TIMEOUT_MS, failed, textArg } from "./tool-outcome.ts";
-import { inWorkspace, lexicalPath, type Workspace } from "./workspace.ts";
+import { type HiddenPaths, inWorkspace, lexicalPath, type Workspace } from "./workspace.ts";
 
-export function writeTool(protectedPaths: readonly string[]): Tool {
+export function writeTool(hidden: HiddenPaths): Tool {
   return {
     name: "write",
     description:
@@ -23,7 +23,7 @@ export function writeTool(protectedPaths: readonly string[]): Tool {
     rerun: "unsafe",
     timeoutMs: FILE_TIMEOUT_MS,
     needs: (args, workspace) => [{ kind: "write", path: lexicalPath(textArg(args, "path"), workspace) }],
-    run: inWorkspace(protectedPaths, writeFile),
+    run: inWorkspace(hidden, writeFile),
   };
 }
 
