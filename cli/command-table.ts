@@ -126,13 +126,14 @@ export const COMMANDS: readonly CommandEntry[] = [
   },
   {
     path: ["run"],
-    about: "run a script in the sandbox, with the permissions of Deno's flags",
+    about:
+      "run a .ts or .js script in the sandbox, with the permissions of Deno's flags, for a minute at most; what there is to grant so far: reading files and variables",
     positionals: exactly("FILE"),
     openFlags: [
-      { prefix: "allow-", value: "KIND[=LIST]", about: "grant read, write, net, env, run, sys, tool or memory" },
+      { prefix: "allow-", value: "KIND[=LIST]", about: "grant one kind, e.g. read or env" },
       { prefix: "deny-", value: "KIND[=LIST]", about: "take it away again; beats every grant" },
     ],
-    examples: ["run --allow-read=./data --allow-net=api.example.com:443 script.ts ARG"],
+    examples: ["run --allow-read=./data --allow-env=LANG script.ts ARG"],
     tail: true,
     flags: [],
     load: async () => (await import("./commands/run.ts")).run,

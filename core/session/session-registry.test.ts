@@ -652,6 +652,20 @@ test("a fork is a session of its own with the events up to its point", async () 
   expect(await house.sessions.fork("nobody", 0)).toMatchObject({ ok: false, failure: { code: "not_found" } });
 });
 
+test("a house that is closing takes no more messages, and tells how a running turn ended", async () => {
+  const house = await openHouse({ replies: [untilAborted] });
+  const id = await open(house);
+  const heard = listen(house, id, NOBODY, isEnd);
+  await say(house, id);
+  const closed = house.sessions.close();
+  expect(await house.sessions.say(id, { text: "more", model: "", allow: [], yolo: false })).toMatchObject({
+    ok: false,
+    failure: { code: "unavailable" },
+  });
+  expect(eventsOf(await heard).at(-1)?.body.value).toMatchObject({ outcome: TurnOutcome.CANCELLED });
+  await closed;
+});
+
 test("sessions are listed with title and folder, and deleted ones are gone", async () => {
   const house = await openHouse({ replies: [{ text: "one" }] });
   const id = await open(house);

@@ -199,6 +199,9 @@ export function sessionRegistry(journal: Journal, services: TurnServices): Sessi
   }
 
   async function sayTo(session: Awake, options: SayOptions): Promise<Result<Said>> {
+    if (stopping.signal.aborted) {
+      return fail("unavailable", "the daemon is ending", { hint: "say it again: the next one starts by itself" });
+    }
     const state = session.writer.state();
     const wantedModel = options.model === "" ? state.model : options.model;
     const resolved = services.providers.resolve(wantedModel);

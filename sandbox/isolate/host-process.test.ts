@@ -15,6 +15,8 @@ const PRELUDE = `const fs = require("node:fs");
 const raw = (bytes) => fs.writeSync(3, bytes);
 const frame = (text) => { const body = Buffer.from(text), head = Buffer.alloc(4); head.writeUInt32LE(body.length); raw(Buffer.concat([head, body])); };
 const stay = () => setInterval(() => {}, 1000);
+// A guest speaks only once there is one: what comes before that is nobody's.
+const hear = () => { for (;;) try { return fs.readSync(3, Buffer.alloc(1)); } catch (error) { if (error.code !== "EAGAIN") throw error; } };
 `;
 
 const HOSTS: readonly (readonly [string, string, RegExp])[] = [
@@ -34,17 +36,17 @@ const HOSTS: readonly (readonly [string, string, RegExp])[] = [
   ],
   [
     "sends nonsense as the guest",
-    `frame('{"did":"ready"}'); frame('{"did":"said","guest":1,"text":"[[["}'); stay()`,
+    `frame('{"did":"ready"}'); hear(); frame('{"did":"said","guest":1,"text":"[[["}'); stay()`,
     /makes no sense/,
   ],
   [
     "answers what was not asked, and then never",
-    `frame('{"did":"ready"}'); frame(JSON.stringify({ did: "said", guest: 1, text: '{"k":"answer","id":99,"value":{"pass":true}}' })); stay()`,
+    `frame('{"did":"ready"}'); hear(); frame(JSON.stringify({ did: "said", guest: 1, text: '{"k":"answer","id":99,"value":{"pass":true}}' })); stay()`,
     /did not finish within 500 ms/,
   ],
   [
     "floods the daemon",
-    `frame('{"did":"ready"}'); for (;;) frame(JSON.stringify({ did: "said", guest: 1, text: '{"k":"log","to":"stdout","text":"x"}' }))`,
+    `frame('{"did":"ready"}'); hear(); for (;;) frame(JSON.stringify({ did: "said", guest: 1, text: '{"k":"log","to":"stdout","text":"x"}' }))`,
     /more than 2000 messages|did not/,
   ],
   ["does not read", `frame('{"did":"ready"}'); stay()`, /did not finish within 500 ms/],
