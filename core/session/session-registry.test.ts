@@ -363,7 +363,10 @@ test("a hook rewrites a message or keeps it out, and the output of a tool", asyn
 
 async function* untilAborted(_prompt: unknown, signal: AbortSignal): AsyncGenerator<Chunk> {
   yield { kind: "delta", block: 0, of: "text", text: "half a sen" };
-  await new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
+  await new Promise<void>((resolve) => {
+    if (signal.aborted) resolve();
+    signal.addEventListener("abort", () => resolve(), { once: true });
+  });
   yield { kind: "failed", failure: { code: "cancelled", message: "stopped" } };
 }
 
@@ -655,14 +658,17 @@ test("a fork is a session of its own with the events up to its point", async () 
 test("a house that is closing takes no more messages, and tells how a running turn ended", async () => {
   const house = await openHouse({ replies: [untilAborted] });
   const id = await open(house);
-  const heard = listen(house, id, NOBODY, isEnd);
+  let closed: Promise<void> | undefined;
+  const heard = listen(house, id, NOBODY, (news) => {
+    if (news.kind === "delta") closed ??= house.sessions.close();
+    return isEnd(news);
+  });
   await say(house, id);
-  const closed = house.sessions.close();
+  expect(eventsOf(await heard).at(-1)?.body.value).toMatchObject({ outcome: TurnOutcome.CANCELLED });
   expect(await house.sessions.say(id, { text: "more", model: "", allow: [], yolo: false })).toMatchObject({
     ok: false,
     failure: { code: "unavailable" },
   });
-  expect(eventsOf(await heard).at(-1)?.body.value).toMatchObject({ outcome: TurnOutcome.CANCELLED });
   await closed;
 });
 
