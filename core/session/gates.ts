@@ -5,6 +5,7 @@ import { grants, judge, type Policy } from "../domain/policy.ts";
 import { malformedArgs } from "../domain/provider.ts";
 import type { Session } from "../domain/session.ts";
 import type { Tool } from "../domain/tool.ts";
+import { hookThatSaid } from "./receipts.ts";
 import { schemaCheck } from "./schema-check.ts";
 
 /** A call on its way through the gates. */
@@ -151,11 +152,8 @@ function hookScripts(hooks: Hooks): Gate {
         case "ask":
           return { verdict: "ask", because: answer.because };
         case "block": {
-          const by = receipts.find((receipt) => receipt.verdict === "block")?.hook ?? "a hook";
-          return {
-            verdict: "deny",
-            failure: { code: "denied", message: `hook "${by}" blocked ${tool.name}: ${answer.because}` },
-          };
+          const message = `${hookThatSaid("block", receipts)} blocked ${tool.name}: ${answer.because}`;
+          return { verdict: "deny", failure: { code: "denied", message } };
         }
         case "answer":
           return { verdict: "answer", output: textOf(answer.result), because: "a hook answered in the tool's place" };

@@ -1,7 +1,7 @@
 import type { EventBody } from "../domain/event.ts";
 import { fail, ok, type Result } from "../domain/failure.ts";
 import type { Hooks } from "../domain/hook.ts";
-import { receiptBodies } from "./receipts.ts";
+import { hookThatSaid, receiptBodies } from "./receipts.ts";
 import type { SingleWriter } from "./single-writer.ts";
 
 /** The words after the hooks, and the hooks' receipts, which are to be written with them. */
@@ -22,8 +22,7 @@ export async function hearMessage(
   if (answer.do === "block" || answer.do === "ask") {
     const written = await writer.write(() => ok(bodies));
     if (!written.ok) return written;
-    const by = receipts.find((receipt) => receipt.verdict === answer.do)?.hook ?? "a hook";
-    return fail("denied", `hook "${by}" did not let the message through: ${answer.because}`);
+    return fail("denied", `${hookThatSaid(answer.do, receipts)} did not let the message through: ${answer.because}`);
   }
   const changed = answer.do === "modify" ? answer.value.text : text;
   if (typeof changed === "string") return ok({ text: changed, receipts: bodies });

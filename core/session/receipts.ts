@@ -11,6 +11,12 @@ const VERDICTS: Readonly<Record<HookAnswer["do"], HookVerdict>> = {
   ask: HookVerdict.ASK,
 };
 
+/** The name of the hook that gave a verdict, for messages. */
+export function hookThatSaid(verdict: HookAnswer["do"], receipts: readonly HookReceipt[]): string {
+  const receipt = receipts.find((one) => one.verdict === verdict);
+  return receipt === undefined ? "a hook" : `hook "${receipt.hook}"`;
+}
+
 /** One `hookRan` a hook that was considered. */
 export function receiptBodies(
   turnId: string,

@@ -387,6 +387,29 @@ test("an interrupt ends the turn, keeps what was said, and the session goes on",
   expect(house.prompts[1]?.messages.map((message) => message.role)).toEqual(["user", "assistant", "user"]);
 });
 
+test("deltas of thinking say where they belong, and half a thought is not kept", async () => {
+  async function* cutOff(): AsyncGenerator<Chunk> {
+    for (const text of ["one ", "two ", "three"]) yield { kind: "delta", block: 0, of: "thinking", text };
+    for (const text of ["so ", "far"]) yield { kind: "delta", block: 1, of: "text", text };
+    yield { kind: "failed", failure: { code: "unavailable", message: "cut off" } };
+  }
+  const house = await openHouse({ replies: [cutOff] });
+  const id = await open(house);
+  const heard = listen(house, id, NOBODY, isEnd);
+  await say(house, id);
+  const news = await heard;
+  const offsets = news.flatMap((one) => (one.kind === "delta" ? [[one.delta.block, one.delta.offset]] : []));
+  expect(offsets).toEqual([
+    [0, 0],
+    [0, 4],
+    [0, 8],
+    [1, 0],
+    [1, 3],
+  ]);
+  const blocks = eventsOf(news).flatMap(({ body }) => (body.case === "blockEnded" ? [body.value.content?.kind] : []));
+  expect(blocks).toMatchObject([{ case: "text", value: { text: "so far" } }]);
+});
+
 test("an interrupt stops a running tool", async () => {
   const hang = tool("hang", async (_args, { signal }) => {
     await new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));

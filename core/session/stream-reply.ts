@@ -31,8 +31,8 @@ export async function streamReply(turn: TurnContext, provider: Provider, prompt:
   const { turnId, writer } = turn;
   const calls: Extract<ReplyBlock, { kind: "toolCall" }>[] = [];
   const callIds = new Set<string>();
-  /** Text that was told but not closed, by block. */
-  const open = new Map<number, string>();
+  /** What was told of blocks that are not closed, by block. */
+  const open = new Map<number, { readonly of: "text" | "thinking"; readonly text: string }>();
 
   function endBlock(block: number, ended: ReplyBlock): void {
     open.delete(block);
@@ -49,12 +49,11 @@ export async function streamReply(turn: TurnContext, provider: Provider, prompt:
   for await (const chunk of provider.stream(prompt, turn.signal)) {
     switch (chunk.kind) {
       case "delta": {
-        const { block, text } = chunk;
-        const before = open.get(block) ?? "";
-        open.set(block, before + text);
-        const kind = chunk.of === "text" ? DeltaKind.TEXT : DeltaKind.THINKING;
+        const { block, of, text } = chunk;
+        const before = open.get(block)?.text ?? "";
+        open.set(block, { of, text: before + text });
+        const kind = of === "text" ? DeltaKind.TEXT : DeltaKind.THINKING;
         turn.tell({ turnId, step, block, kind, text, offset: before.length });
-        if (chunk.of === "thinking") open.delete(block);
         break;
       }
       case "block":
@@ -65,7 +64,7 @@ export async function streamReply(turn: TurnContext, provider: Provider, prompt:
         return { kind: "whole", calls };
       case "failed": {
         // What people have read stays said; half a thought or half a call is worth nothing.
-        for (const [block, text] of open) endBlock(block, { kind: "text", text });
+        for (const [block, { of, text }] of open) if (of === "text") endBlock(block, { kind: "text", text });
         endReply(chunk.failure.code === "cancelled" ? StopReason.CANCELLED : StopReason.FAILED, NO_USAGE);
         return { kind: "broken", failure: chunk.failure };
       }
