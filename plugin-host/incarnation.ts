@@ -36,7 +36,7 @@ export type Incarnation = {
    * by it, result included, for the whole life of the process.
    */
   onExit(listener: (exit: Exit) => void): () => void;
-  /** True from the very moment that it is gone. */
+  /** True from the very moment that it is gone, or was killed by us and has yet to go: no call may be given to it. */
   isGone(): boolean;
   /** Resolves after that, when its sockets are gone too. */
   readonly cleaned: Promise<void>;
@@ -167,7 +167,10 @@ function makeIncarnation(
         return ConnectError.from(cause).code === Code.Unimplemented;
       }
     },
-    kill: () => process.kill(),
+    kill() {
+      isGone = true;
+      process.kill();
+    },
     stop: async (reason) => {
       // A plugin without Shutdown refuses at once, and the next rung follows.
       const asked = client.plugin.shutdown({ reason }, { timeoutMs: SHUTDOWN_MS }).then(
