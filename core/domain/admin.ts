@@ -31,12 +31,16 @@ export type HookTrial = {
   readonly log: readonly string[];
 };
 
-/** What people may do with hook scripts. */
+/** What people may do with hooks: scripts, packages of them, and settings files with commands. */
 export type HookAdmin = {
-  /** In the order of running, broken ones last with their failure. */
+  /** In the order of running, those that do not run last with their failure. */
   list(): Promise<readonly HookRow[]>;
+  /** A script (with what it imports), a folder with scripts, or a settings file. Several hooks are summed up in one row. */
   add(file: string): Promise<Result<HookRow>>;
+  /** A hook by its name, or a whole package or settings file by its own. */
   remove(name: string): Promise<Result<void>>;
+  /** Turns a hook, or all of a package or settings file, on or off. */
+  enable(name: string, enabled: boolean): Promise<Result<void>>;
   /** Fires one hook on a made-up event; an empty point means its first. */
   test(name: string, point: string, value: JsonValue): Promise<Result<HookTrial>>;
 };
@@ -47,14 +51,38 @@ export type ScriptRequest = {
   readonly allow: readonly string[];
   readonly deny: readonly string[];
   readonly folder: string;
+  /** Wall time; 0 for the default. */
+  readonly timeLimitMs: number;
+  /** Heap; 0 for the default. */
+  readonly memoryLimitMib: number;
+  /** A person is there: what is neither granted nor denied is asked for. */
+  readonly attended: boolean;
 };
 
 export type ScriptNews =
   | { readonly kind: "stdout" | "stderr"; readonly text: string }
+  /** It waits for `ScriptRunner.answer`, until the question lapses. */
+  | {
+      readonly kind: "question";
+      readonly questionId: string;
+      readonly permission: string;
+      readonly expiresAtMs: number;
+    }
   | { readonly kind: "exit"; readonly code: number };
 
-/** Runs a script in the sandbox. Never throws; the last news is `exit`. */
-export type ScriptRunner = { run(request: ScriptRequest, signal: AbortSignal): AsyncIterable<ScriptNews> };
+export type ScriptAnswer = {
+  readonly questionId: string;
+  readonly allowed: boolean;
+  /** A yes that holds for everything of this kind, for the rest of the run. */
+  readonly allOfKind: boolean;
+};
+
+/** Runs scripts in the sandbox. */
+export type ScriptRunner = {
+  /** Never throws; the last news is `exit`. */
+  run(request: ScriptRequest, signal: AbortSignal): AsyncIterable<ScriptNews>;
+  answer(answer: ScriptAnswer): Result<void>;
+};
 
 export type Table = {
   readonly columns: readonly string[];

@@ -22,6 +22,6 @@ export type Command =
       readonly kind: "answer";
       readonly approvalId: string;
       readonly allowed: boolean;
-      readonly scope: "once" | "session";
+      readonly scope: "once" | "session" | "always";
     }
   | { readonly kind: "interrupt" };

@@ -61,11 +61,16 @@ function decideSay(session: Session, command: Extract<Command, { kind: "say" }>)
   return ok([spoke]);
 }
 
+const SCOPES = {
+  once: ApprovalScope.ONCE,
+  session: ApprovalScope.SESSION,
+  always: ApprovalScope.ALWAYS,
+} as const;
+
 function decideAnswer(session: Session, command: Extract<Command, { kind: "answer" }>): Result<readonly EventBody[]> {
   const { approvalId, allowed } = command;
   if (session.approvals.get(approvalId)?.status !== "open") {
     return fail("conflict", `question "${approvalId}" is not open: it was answered, has lapsed, or never was`);
   }
-  const scope = command.scope === "session" ? ApprovalScope.SESSION : ApprovalScope.ONCE;
-  return ok([{ case: "approvalAnswered", value: { approvalId, allowed, scope } }]);
+  return ok([{ case: "approvalAnswered", value: { approvalId, allowed, scope: SCOPES[command.scope] } }]);
 }

@@ -9,7 +9,8 @@ import {
 } from "../../proto/gen/clawd/v1/event_pb.ts";
 import type { EventBody } from "./event.ts";
 import { evolve } from "./evolve.ts";
-import { emptySession, type Session } from "./session.ts";
+import { answerKey, emptySession, type Session } from "./session.ts";
+import { settle } from "./settle.ts";
 
 const turnId = "t1";
 const opened: EventBody = { case: "sessionOpened", value: { sessionId: "s", workspace: "/w" } };
@@ -98,6 +99,63 @@ test("an answer for the session is remembered, an answer for one call is not", (
   expect(fold(...base, { case: "approvalExpired", value: { approvalId: "q" } }).approvals.get("q")?.status).toBe(
     "expired",
   );
+});
+
+test("what is said about a hook is remembered about that hook, and about nobody else", () => {
+  const asked = (approvalId: string, value: object): EventBody => ({
+    case: "approvalAsked",
+    value: { approvalId, turnId, ...value },
+  });
+  const yes = (approvalId: string, allowed = true): EventBody => ({
+    case: "approvalAnswered",
+    value: { approvalId, allowed, scope: ApprovalScope.SESSION },
+  });
+  const session = fold(
+    ...[opened, spoke("go"), started, called("a"), replied],
+    ...[asked("q1", { permission: "read=/x", principal: "hook:guard" }), yes("q1")],
+    ...[asked("q2", { permission: "net=x.org", principal: "hook:guard" }), yes("q2", false)],
+    ...[asked("q3", { callId: "hook:guard:1", tool: "shell" }), yes("q3")],
+  );
+  expect([...session.hookAnswers]).toEqual([
+    [answerKey("hook:guard", "read=/x"), true],
+    [answerKey("hook:guard", "net=x.org"), false],
+    [answerKey("hook:guard", "calls shell"), true],
+  ]);
+  expect(session.allowedTools).toEqual([]);
+});
+
+test("a question from outside the turn stays open when the turn ends; its own go with it", () => {
+  const asked = (approvalId: string): EventBody => ({ case: "approvalAsked", value: { approvalId, turnId: "" } });
+  const answered: EventBody = { case: "approvalAnswered", value: { approvalId: "q1", allowed: true } };
+  const session = fold(opened, spoke("go"), started, asked("q1"), answered, asked("q2"), turnEnded);
+  expect([...session.approvals.keys()]).toEqual(["q2"]);
+  expect(settle(session, () => false)).toEqual([{ case: "approvalExpired", value: { approvalId: "q2" } }]);
+});
+
+test("a hook's calls are no part of the conversation, and are closed after a crash, in a turn or not", () => {
+  const call = { turnId, callId: "hook:guard:7", tool: "shell" };
+  const begun: EventBody = { case: "toolCallStarted", value: call };
+  const session = fold(opened, spoke("go"), started, called("a"), replied, begun, ended("a"));
+  expect(session.messages.at(-1)).toEqual({ role: "user", content: [result("a")] });
+  expect(session).toMatchObject({ lastHookCall: 7, calls: new Map() });
+  expect(settle(session, () => true)[0]).toMatchObject({ case: "toolCallEnded", value: { callId: "hook:guard:7" } });
+  const over = fold(opened, begun, { case: "toolCallEnded", value: { ...call, status: ToolCallStatus.DONE } });
+  expect(settle(over, () => true)).toEqual([]);
+  expect(settle(fold(opened, begun), () => true)).toMatchObject([{ value: { status: ToolCallStatus.LOST } }]);
+});
+
+test("context of another turn, of no turn, or after the reply began changes nothing", () => {
+  const built = (id: string): EventBody => ({ case: "contextBuilt", value: { turnId: id, step: 0, context: "x" } });
+  for (const bodies of [
+    [opened, spoke("go"), built(turnId)],
+    [opened, spoke("go"), started, built("other")],
+    [opened, spoke("go"), started, said("hi"), replied, built(turnId)],
+  ]) {
+    expect(JSON.stringify(fold(...bodies).messages)).not.toContain("hooks");
+  }
+  expect(fold(opened, spoke("go"), started, built(turnId), built(turnId)).messages).toMatchObject([
+    { role: "user", content: [{ text: "go" }, { byHooks: true }] },
+  ]);
 });
 
 test("events in an order that nobody writes still fold, and no prefix throws", () => {

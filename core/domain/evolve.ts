@@ -1,18 +1,33 @@
 import type { ContentBlock, Usage } from "../../proto/gen/clawd/v1/content_pb.ts";
 import {
   type ApprovalAnswered,
+  type ApprovalAsked,
   ApprovalScope,
+  type ContextBuilt,
   type Event,
+  type HookRan,
   type ToolCallEnded,
+  type ToolCallStarted,
   ToolCallStatus,
   type TurnEnded,
   TurnOutcome,
 } from "../../proto/gen/clawd/v1/event_pb.ts";
 import { failureFromProto } from "./failure.ts";
-import type { Message, ReplyBlock, ResultBlock, TokenUsage } from "./provider.ts";
-import type { Approval, EndedTurn, Session, ToolCall } from "./session.ts";
+import { contextBlock } from "./prompt.ts";
+import type { Message, ReplyBlock, ResultBlock, TokenUsage, WordsBlock } from "./provider.ts";
+import { type Approval, answerKey, type EndedTurn, readHookCallId, type Session, type ToolCall } from "./session.ts";
 
 const TITLE_LIMIT_CHARS = 80;
+
+const FRESH_TURN = {
+  steps: 0,
+  resumed: 0,
+  interrupted: false,
+  said: "",
+  context: "",
+  contextHeard: false,
+  built: undefined,
+};
 
 /**
  * Folds one event into a session. Total: whatever a journal holds, in whatever order, the result is a session; events
@@ -30,7 +45,7 @@ function changes(session: Session, body: Event["body"]): Partial<Session> {
       return hear(session, body.value.text);
     case "turnStarted": {
       const { turnId, model, allow, yolo, attended } = body.value;
-      return { turn: { id: turnId, model, allow, yolo, attended, steps: 0, resumed: 0, interrupted: false } };
+      return { turn: { ...FRESH_TURN, id: turnId, model, allow, yolo, attended } };
     }
     case "turnResumed":
       return session.turn === undefined ? {} : { turn: { ...session.turn, resumed: body.value.attempt } };
@@ -38,19 +53,18 @@ function changes(session: Session, body: Event["body"]): Partial<Session> {
       return addBlock(session, body.value.content);
     case "replyEnded":
       return endReply(session, body.value.usage);
-    case "approvalAsked": {
-      const { approvalId, callId, tool } = body.value;
-      return { approvals: new Map(session.approvals).set(approvalId, { callId, tool, status: "open" }) };
-    }
+    case "hookRan":
+      return hearHook(session, body.value);
+    case "contextBuilt":
+      return buildContext(session, body.value);
+    case "approvalAsked":
+      return askApproval(session, body.value);
     case "approvalAnswered":
       return answerApproval(session, body.value);
     case "approvalExpired":
-      return { approvals: closeApproval(session, body.value.approvalId, "expired") };
-    case "toolCallStarted": {
-      const { callId, tool, args = {}, attempt } = body.value;
-      if (!session.calls.has(callId)) return {};
-      return { calls: new Map(session.calls).set(callId, { callId, tool, args, status: "running", attempt }) };
-    }
+      return expireApproval(session, body.value.approvalId);
+    case "toolCallStarted":
+      return startCall(session, body.value);
     case "toolCallEnded":
       return endCall(session, body.value);
     case "interruptRequested":
@@ -58,7 +72,7 @@ function changes(session: Session, body: Event["body"]): Partial<Session> {
     case "turnEnded":
       return endTurn(session, body.value);
     default:
-      // Receipts and notes are facts for followers; a session's state does not hang on them.
+      // Notes and decisions are facts for followers; a session's state does not hang on them.
       return {};
   }
 }
@@ -66,7 +80,7 @@ function changes(session: Session, body: Event["body"]): Partial<Session> {
 function hear(session: Session, text: string): Partial<Session> {
   const title = session.title === "" ? titleOf(text) : session.title;
   if (session.turn !== undefined) return { title, steering: [...session.steering, text] };
-  return { title, messages: withUserText(session.messages, [text]) };
+  return { title, messages: withWords(session.messages, [{ kind: "text", text }]) };
 }
 
 function titleOf(text: string): string {
@@ -106,7 +120,8 @@ function endReply(session: Session, usage: Usage | undefined): Partial<Session> 
     session.reply.length === 0
       ? session.messages
       : [...session.messages, { role: "assistant", content: session.reply }];
-  const turn = session.turn === undefined ? undefined : { ...session.turn, steps: session.turn.steps + 1 };
+  const said = session.reply.flatMap((block) => (block.kind === "text" ? [block.text] : [])).join("");
+  const turn = session.turn === undefined ? undefined : { ...session.turn, steps: session.turn.steps + 1, said };
   const replied = { ...session, messages, turn, reply: [], steered: false, usage: addUsage(session.usage, usage) };
   return { ...replied, ...settleResults(replied) };
 }
@@ -121,9 +136,46 @@ function addUsage(sum: TokenUsage, usage: Usage | undefined): TokenUsage {
   };
 }
 
+function hearHook({ turn }: Session, { point, turnId }: HookRan): Partial<Session> {
+  if (turn === undefined || point !== "context.build" || turnId !== turn.id) return {};
+  return { turn: { ...turn, contextHeard: true } };
+}
+
+/** What holds for the whole turn joins its words for good: what a model has read before must not change under it. */
+function buildContext({ turn, messages }: Session, built: ContextBuilt): Partial<Session> {
+  const { turnId, step, context, system } = built;
+  if (turn === undefined || turnId !== turn.id) return {};
+  if (step > 0) return { turn: { ...turn, built: { step, context, system } } };
+  if (messages.at(-1)?.role !== "user" || turn.contextHeard) return {};
+  return {
+    turn: { ...turn, context, contextHeard: true },
+    messages: context === "" ? messages : withWords(messages, [contextBlock(context)]),
+  };
+}
+
+function startCall(session: Session, { callId, turnId, tool, args = {}, attempt }: ToolCallStarted): Partial<Session> {
+  if (session.calls.has(callId)) {
+    return { calls: new Map(session.calls).set(callId, { callId, tool, args, status: "running", attempt }) };
+  }
+  const own = readHookCallId(callId);
+  if (own === undefined) return {};
+  return {
+    hookCalls: new Map(session.hookCalls).set(callId, { callId, tool, turnId }),
+    lastHookCall: Math.max(session.lastHookCall, own.number),
+  };
+}
+
+function endHookCall(session: Session, callId: string): Partial<Session> {
+  const own = readHookCallId(callId);
+  if (own === undefined) return {};
+  const hookCalls = new Map(session.hookCalls);
+  hookCalls.delete(callId);
+  return { hookCalls, lastHookCall: Math.max(session.lastHookCall, own.number) };
+}
+
 function endCall(session: Session, ended: ToolCallEnded): Partial<Session> {
   const call = session.calls.get(ended.callId);
-  if (call === undefined) return {};
+  if (call === undefined) return endHookCall(session, ended.callId);
   const isError = ended.status !== ToolCallStatus.DONE && ended.status !== ToolCallStatus.ANSWERED;
   const result: ResultBlock = { kind: "toolResult", callId: ended.callId, text: ended.output, isError };
   const calls = new Map<string, ToolCall>(session.calls).set(ended.callId, { ...call, status: "ended", result });
@@ -139,7 +191,10 @@ function settleResults(session: Session): Partial<Session> {
     results.push(call.result);
   }
   return {
-    messages: withUserText(withResults(session.messages, results), session.steering),
+    messages: withWords(
+      withResults(session.messages, results),
+      session.steering.map((text) => ({ kind: "text", text })),
+    ),
     calls: new Map(),
     steering: [],
     steered: session.steered || session.steering.length > 0,
@@ -150,25 +205,48 @@ function withResults(messages: readonly Message[], results: readonly ResultBlock
   return results.length === 0 ? messages : [...messages, { role: "user", content: results }];
 }
 
-function withUserText(messages: readonly Message[], texts: readonly string[]): readonly Message[] {
-  if (texts.length === 0) return messages;
-  const blocks = texts.map((text) => ({ kind: "text", text }) as const);
+function withWords(messages: readonly Message[], blocks: readonly WordsBlock[]): readonly Message[] {
+  if (blocks.length === 0) return messages;
   const last = messages.at(-1);
   if (last?.role !== "user") return [...messages, { role: "user", content: blocks }];
   return [...messages.slice(0, -1), { role: "user", content: [...last.content, ...blocks] }];
 }
 
-function answerApproval(session: Session, answer: ApprovalAnswered): Partial<Session> {
-  const { approvalId, allowed, scope } = answer;
-  const approvals = closeApproval(session, approvalId, allowed ? "allowed" : "refused");
-  const tool = session.approvals.get(approvalId)?.tool;
-  if (!allowed || scope !== ApprovalScope.SESSION || tool === undefined) return { approvals };
-  return { approvals, allowedTools: [...session.allowedTools, tool] };
+const SCOPES: Readonly<Record<number, Approval["scope"]>> = {
+  [ApprovalScope.SESSION]: "session",
+  [ApprovalScope.ALWAYS]: "always",
+};
+
+function askApproval(session: Session, asked: ApprovalAsked): Partial<Session> {
+  const { approvalId, callId, tool, permission, principal } = asked;
+  const approval: Approval = { callId, tool, permission, principal, status: "open", scope: "once" };
+  return { approvals: new Map(session.approvals).set(approvalId, approval) };
 }
 
-function closeApproval(session: Session, id: string, status: Approval["status"]): ReadonlyMap<string, Approval> {
+/** What was said about a hook is never taken for a word about the model, or the other way round. */
+function answerApproval(session: Session, { approvalId, allowed, scope }: ApprovalAnswered): Partial<Session> {
+  const approval = session.approvals.get(approvalId);
+  if (approval === undefined) return {};
+  const reach = SCOPES[scope] ?? "once";
+  const status = allowed ? "allowed" : "refused";
+  const approvals = new Map(session.approvals).set(approvalId, { ...approval, status, scope: reach });
+  if (reach === "once") return { approvals };
+  const { callId, tool, permission, principal } = approval;
+  const hook = permission === "" && !session.calls.has(callId) ? readHookCallId(callId) : undefined;
+  const key = permission !== "" ? answerKey(principal, permission) : hook && answerKey(hook.principal, `calls ${tool}`);
+  if (key !== undefined) return { approvals, hookAnswers: new Map(session.hookAnswers).set(key, allowed) };
+  return allowed ? { approvals, allowedTools: [...session.allowedTools, tool] } : { approvals };
+}
+
+function expireApproval(session: Session, id: string): Partial<Session> {
   const approval = session.approvals.get(id);
-  return approval === undefined ? session.approvals : new Map(session.approvals).set(id, { ...approval, status });
+  if (approval === undefined) return {};
+  return { approvals: new Map(session.approvals).set(id, { ...approval, status: "expired" }) };
+}
+
+/** The questions of a turn end with it; one from outside a turn may still be open. */
+function openApprovals({ approvals }: Session): Session["approvals"] {
+  return new Map([...approvals].filter(([, { status }]) => status === "open"));
 }
 
 const OUTCOMES: Readonly<Record<TurnOutcome, EndedTurn["outcome"]>> = {
@@ -193,5 +271,5 @@ function endTurn(session: Session, ended: TurnEnded): Partial<Session> {
     outcome: OUTCOMES[ended.outcome] ?? "failed",
     ...(ended.failure === undefined ? {} : { failure: failureFromProto(ended.failure) }),
   };
-  return { ...settled, turn: undefined, lastTurn, approvals: new Map() };
+  return { ...settled, turn: undefined, lastTurn, approvals: openApprovals(session) };
 }

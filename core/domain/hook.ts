@@ -1,31 +1,94 @@
 import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
+import type { Result } from "./failure.ts";
+import type { PermissionDecision, PermissionQuestion, PersonsWord } from "./permission-decision.ts";
 
-/** The moments at which hooks are heard today. */
-export const HOOK_POINTS = ["message.received", "tool.before", "tool.after"] as const;
-export type HookPoint = (typeof HOOK_POINTS)[number];
+/** The moments at which hooks are heard; those of `NOT_FIRED_YET` only once their part of the house stands. */
+export const HOOK_POINTS = [
+  "session.created",
+  "session.closed",
+  "message.received",
+  "context.build",
+  "model.before",
+  "model.after",
+  "step.before",
+  "step.after",
+  "tool.before",
+  "tool.after",
+  "turn.ended",
+  "compact.before",
+  "compact.after",
+  "subagent.started",
+  "subagent.ended",
+  "approval.asked",
+  "config.reloaded",
+] as const;
+
+/** `custom.NAME` is a moment that an extension names itself. */
+export type HookPoint = (typeof HOOK_POINTS)[number] | `custom.${string}`;
+
+/** Points that a hook may name and that nothing fires yet; so does nothing fire `custom.*`. */
+export const NOT_FIRED_YET: readonly HookPoint[] = [
+  "compact.before",
+  "compact.after",
+  "subagent.started",
+  "subagent.ended",
+  "config.reloaded",
+];
 
 /** Names of the same moments in other systems. */
 export const HOOK_POINT_ALIASES: Readonly<Record<string, HookPoint>> = {
+  SessionCreated: "session.created",
+  SessionStart: "session.created",
+  SessionClosed: "session.closed",
+  SessionEnd: "session.closed",
   MessageReceived: "message.received",
   post_user_input: "message.received",
   UserPromptSubmit: "message.received",
+  context_enhance: "context.build",
+  pre_llm_send: "model.before",
+  post_llm_response: "model.after",
+  ResponseGenerated: "model.after",
+  BeforeStep: "step.before",
+  AfterStep: "step.after",
   BeforeToolCall: "tool.before",
+  ToolCallBefore: "tool.before",
   pre_tool_execute: "tool.before",
   PreToolUse: "tool.before",
   AfterToolCall: "tool.after",
+  ToolCallAfter: "tool.after",
   post_tool_execute: "tool.after",
   PostToolUse: "tool.after",
+  Stop: "turn.ended",
+  PreCompact: "compact.before",
+  PostCompact: "compact.after",
+  SubagentStart: "subagent.started",
+  SubagentStop: "subagent.ended",
+  PermissionRequest: "approval.asked",
+  ConfigReload: "config.reloaded",
+  ConfigChange: "config.reloaded",
 };
 
 /**
- * What hooks get to see.
- * - `message.received`: `{ text }`
- * - `tool.before`: `{ tool, args }`
- * - `tool.after`: `{ tool, args, status, output }`
+ * What hooks get to see, and what their answers do beside pass.
+ * - `session.created`: `{ model }`; a block refuses the session.
+ * - `session.closed`: `{ reason }` (`removed` or `daemon ended`); only heard.
+ * - `message.received`: `{ text }`; modify, or block: the message is refused; or skip: the message is dealt with, and
+ *   nothing is said.
+ * - `context.build`: `{ text, context }` once a turn; a modify of `context` goes to the model beside the words.
+ * - `model.before`: `{ model, step, system, context }` once a model call; modify `system` and `context`; a block ends the turn.
+ * - `model.after`: `{ model, step, text, calls: [{ tool, args }], stop }`; a modify of `text` is what is kept; a block
+ *   ends the turn before its tools run.
+ * - `step.before`: `{ step }`, a block ends the turn; `step.after`: `{ step, calls: [{ tool, args }] }`, only heard.
+ * - `tool.before`: `{ tool, args }`; modify, block, or answer in the tool's place.
+ * - `tool.after`: `{ tool, args, status, output }`; modify `output`, block withholds it, answer replaces it.
+ * - `turn.ended`: `{ outcome, text }`; only heard, just before the end is written; once more when a message that came
+ *   meanwhile kept the turn going.
+ * - `approval.asked`: `{ tool, args, permission, because }`; a block answers no. No hook can answer yes.
  */
 export type HookEvent = {
   readonly at: HookPoint;
   readonly sessionId: string;
+  /** Empty outside a turn. */
   readonly turnId: string;
   /** Empty at points without a call. */
   readonly callId: string;
@@ -61,7 +124,22 @@ export type HookReceipt = {
  */
 export type HookOutcome = { readonly answer: HookAnswer; readonly receipts: readonly HookReceipt[] };
 
-/** Never throws: a hook that fails answers by its own `on_error`. */
-export type Hooks = { run(event: HookEvent, signal: AbortSignal): Promise<HookOutcome> };
+/** What the conversation offers to the hooks that it fires. */
+export type HookContext = {
+  readonly signal: AbortSignal;
+  /** Makes a decision durable before what it allows is done; when that fails, it must not be done. */
+  record(decision: PermissionDecision): Promise<Result<void>>;
+  /** Asks whoever is connected, as an approval that any client may answer; "nobody" at once when there is no one. */
+  ask(question: PermissionQuestion): Promise<PersonsWord>;
+  /** Runs a tool for a hook through the gates, but not through hooks. The result is what a model would read. */
+  callTool(principal: string, tool: string, args: JsonObject): Promise<Result<string>>;
+};
+
+export type Hooks = {
+  /** Whether any hook listens at a point; what only hooks need is left out otherwise. */
+  hears(point: HookPoint): Promise<boolean>;
+  /** Never throws: a hook that fails answers by its own `on_error`. */
+  run(event: HookEvent, context: HookContext): Promise<HookOutcome>;
+};
 
 export const NO_HOOKS: HookOutcome = { answer: { do: "pass" }, receipts: [] };

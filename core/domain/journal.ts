@@ -1,12 +1,17 @@
 import type { Event, EventBody } from "./event.ts";
 import type { Failure, Result } from "./failure.ts";
 
+/** Journals that hold something else than a conversation: the notes of the memory, and what hooks keep. */
+export const RESERVED_JOURNALS: ReadonlySet<string> = new Set(["memory", "hooks"]);
+
 /** The last event of a journal; `seq` 0 and no body for one that holds nothing. */
 export type Head = {
   readonly sessionId: string;
   readonly seq: number;
   readonly changedAtMs: number;
   readonly lastBody: EventBody["case"] | undefined;
+  /** The turn that it names before anything else, as a hook's receipt does; empty for none. */
+  readonly lastTurnId: string;
 };
 
 /** Thrown by `read` when the journal's bytes are not what was written. */

@@ -1,9 +1,9 @@
-import type { Message, Prompt } from "./provider.ts";
+import type { Message, Prompt, WordsBlock } from "./provider.ts";
 import type { Session } from "./session.ts";
 import type { Tool } from "./tool.ts";
 
-/** What stands before every conversation. */
-function systemText(workspace: string): string {
+/** What stands before every conversation, unless a hook puts something else in its place. */
+export function systemText(workspace: string): string {
   return [
     "You are clawd, an agent that works for one person on their own machine.",
     `Your workspace is ${workspace}. Paths are relative to it; you cannot touch files outside it.`,
@@ -16,14 +16,36 @@ function systemText(workspace: string): string {
 
 const GO_ON: Message = { role: "user", content: [{ kind: "text", text: "(Your reply was cut off. Go on.)" }] };
 
+/** What hooks put beside a person's words. */
+export function contextBlock(context: string): WordsBlock {
+  return { kind: "text", text: `(Context that hooks put beside these words:)\n${context}`, byHooks: true };
+}
+
 /** What the model sees of a session at this moment. */
 export function buildPrompt(session: Session, tools: readonly Tool[], model: string): Prompt {
+  const { turn } = session;
+  const built = turn !== undefined && turn.built?.step === turn.steps + 1 ? turn.built : undefined;
   const last = session.messages.at(-1);
+  // A reply that a stop cut off would stand last, and models answer only to a user.
+  const messages = last?.role === "assistant" ? [...session.messages, GO_ON] : session.messages;
   return {
     model,
-    system: systemText(session.workspace),
-    // A reply that a stop cut off would stand last, and models answer only to a user.
-    messages: last?.role === "assistant" ? [...session.messages, GO_ON] : session.messages,
+    system: built?.system ?? systemText(session.workspace),
+    messages: built === undefined ? messages : withContext(messages, turn?.context ?? "", built.context),
     tools,
   };
+}
+
+/** The messages of one call whose context is another than the turn's: in its place, or with the last words. */
+function withContext(messages: readonly Message[], before: string, now: string): readonly Message[] {
+  if (now === before) return messages;
+  const fresh = now === "" ? [] : [contextBlock(now)];
+  const old = contextBlock(before).text;
+  const holds = (block: Message["content"][number]) =>
+    block.kind === "text" && "byHooks" in block && block.text === old;
+  const place = before === "" ? messages.length - 1 : messages.findLastIndex(({ content }) => content.some(holds));
+  return messages.map((message, index) => {
+    if (index !== place || message.role !== "user") return message;
+    return { ...message, content: [...message.content.filter((block) => !holds(block)), ...fresh] };
+  });
 }

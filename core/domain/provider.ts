@@ -1,5 +1,5 @@
 import type { JsonObject } from "@bufbuild/protobuf";
-import type { Failure } from "./failure.ts";
+import type { Failure, Result } from "./failure.ts";
 import type { JsonSchema } from "./tool.ts";
 
 /** A finished piece of a reply. */
@@ -27,12 +27,12 @@ export function malformedArgs(args: JsonObject): string | undefined {
   return typeof raw === "string" && Object.keys(args).length === 1 ? raw : undefined;
 }
 
+/** Words for the model: a person's, or with `byHooks` what hooks put beside them. */
+export type WordsBlock = { readonly kind: "text"; readonly text: string; readonly byHooks?: true };
+
 /** A message is frozen once it is in a session, so adapters may cache what they made of it. */
 export type Message =
-  | {
-      readonly role: "user";
-      readonly content: readonly (ResultBlock | { readonly kind: "text"; readonly text: string })[];
-    }
+  | { readonly role: "user"; readonly content: readonly (ResultBlock | WordsBlock)[] }
   | { readonly role: "assistant"; readonly content: readonly ReplyBlock[] };
 
 export type ToolSpec = { readonly name: string; readonly description: string; readonly input: JsonSchema };
@@ -72,7 +72,7 @@ export type Provider = {
   stream(prompt: Prompt, signal: AbortSignal): AsyncIterable<Chunk>;
 };
 
+export type ResolvedModel = { readonly provider: Provider; readonly model: string };
+
 /** Finds who answers "PROVIDER/NAME", "PROVIDER" or "" (the daemon's choice). */
-export type ProviderCatalog = {
-  resolve(model: string): import("./failure.ts").Result<{ readonly provider: Provider; readonly model: string }>;
-};
+export type ProviderCatalog = { resolve(model: string): Result<ResolvedModel> };

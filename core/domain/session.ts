@@ -21,7 +21,18 @@ export type Turn = {
   /** How often a restarted daemon has taken the turn up. */
   readonly resumed: number;
   readonly interrupted: boolean;
+  /** The words of its last reply; empty while there is none. */
+  readonly said: string;
+  /** What hooks of `context.build` put beside the words of this turn; part of `messages`. */
+  readonly context: string;
+  /** True once they were heard, whatever they said: a turn that is taken up again does not ask them twice. */
+  readonly contextHeard: boolean;
+  /** What hooks of `model.before` made of one model call. */
+  readonly built: Built | undefined;
 };
+
+/** What hooks made of one model call, in the place of the turn's own. */
+export type Built = { readonly step: number; readonly context: string; readonly system: string | undefined };
 
 export type EndedTurn = {
   readonly id: string;
@@ -29,12 +40,39 @@ export type EndedTurn = {
   readonly failure?: Failure;
 };
 
-/** A question to a person about a call of the running turn. */
+/** A question to a person: about a call, or, when `permission` is not empty, about what a script may touch. */
 export type Approval = {
   readonly callId: string;
   readonly tool: string;
+  readonly permission: string;
+  readonly principal: string;
   readonly status: "open" | "allowed" | "refused" | "expired";
+  /** How far the answer reaches. */
+  readonly scope: "once" | "session" | "always";
 };
+
+/** A call that a hook makes; the model knows nothing of it. */
+export type HookCall = { readonly callId: string; readonly tool: string; readonly turnId: string };
+
+/** What a hook's call ids begin with; no call of a model's has such an id. */
+export const HOOK_CALL_PREFIX = "hook:";
+
+/** The id of the call with this number that a hook makes; `principal` is "hook:NAME". */
+export function hookCallId(principal: string, number: number): string {
+  return `${principal}:${number}`;
+}
+
+/** "hook:NAME" for the id of a call that a hook makes, and its number in the session; undefined for any other. */
+export function readHookCallId(callId: string): { readonly principal: string; readonly number: number } | undefined {
+  const at = callId.lastIndexOf(":");
+  if (!callId.startsWith(HOOK_CALL_PREFIX) || at < HOOK_CALL_PREFIX.length) return undefined;
+  return { principal: callId.slice(0, at), number: Number(callId.slice(at + 1)) || 0 };
+}
+
+/** The key of a remembered answer: who may touch or call what. */
+export function answerKey(principal: string, subject: string): string {
+  return `${principal} ${subject}`;
+}
 
 /** What a journal says, folded. Nothing in here is stored anywhere else. */
 export type Session = {
@@ -57,10 +95,16 @@ export type Session = {
   readonly steering: readonly string[];
   /** True when something that was said during the turn has joined `messages` since the last reply. */
   readonly steered: boolean;
-  /** Questions of the running turn, by id. */
+  /** Calls of hooks that run, by id. */
+  readonly hookCalls: ReadonlyMap<string, HookCall>;
+  /** The highest number that a hook's call had so far. */
+  readonly lastHookCall: number;
+  /** Questions of the running turn, and open ones from outside a turn, by id. */
   readonly approvals: ReadonlyMap<string, Approval>;
   /** Tools that a person allowed for the rest of the session. */
   readonly allowedTools: readonly string[];
+  /** What a person said about hooks for the rest of the session, by `answerKey`: true for yes. */
+  readonly hookAnswers: ReadonlyMap<string, boolean>;
   readonly usage: TokenUsage;
 };
 
@@ -78,8 +122,11 @@ export function emptySession(id: string): Session {
     calls: new Map(),
     steering: [],
     steered: false,
+    hookCalls: new Map(),
+    lastHookCall: 0,
     approvals: new Map(),
     allowedTools: [],
+    hookAnswers: new Map(),
     usage: NO_USAGE,
   };
 }

@@ -5,23 +5,28 @@ import type { Session, ToolCall, Turn } from "./session.ts";
 
 /** After this many restarts in its middle a turn is given up: it may be what stops the daemon. */
 export const RESUME_LIMIT = 3;
+const LOST = "Lost: the daemon stopped while this call ran. It may or may not have taken effect.";
 
 /**
  * Closes what a stop of the daemon left open. A call that was running is `lost`, unless `mayRerun` says that its tool
- * is safe to run again; a call that never started is cancelled. The turn then goes on, or ends when a person had asked for
- * that or when it has been taken up too often. An empty list means that nothing was open.
+ * is safe to run again; a call that never started is cancelled; a hook's call is lost, since the hook is gone. The turn
+ * then goes on, or ends when a person had asked for that or when it has been taken up too often. An empty list means that
+ * nothing was open.
  */
 export function settle(session: Session, mayRerun: (tool: string) => boolean): readonly EventBody[] {
   const { turn } = session;
-  if (turn === undefined) return [];
   const bodies: EventBody[] = [];
+  for (const [approvalId, { status }] of session.approvals) {
+    if (status === "open") bodies.push({ case: "approvalExpired", value: { approvalId } });
+  }
+  for (const call of session.hookCalls.values()) {
+    bodies.push({ case: "toolCallEnded", value: { ...call, status: ToolCallStatus.LOST, output: LOST } });
+  }
+  if (turn === undefined) return bodies;
   const turnId = turn.id;
   const goesOn = !turn.interrupted && turn.resumed < RESUME_LIMIT;
   if (session.reply.length > 0) {
     bodies.push({ case: "replyEnded", value: { turnId, step: turn.steps + 1, stop: StopReason.LOST } });
-  }
-  for (const [approvalId, { status }] of session.approvals) {
-    if (status === "open") bodies.push({ case: "approvalExpired", value: { approvalId } });
   }
   for (const call of session.calls.values()) {
     if (call.status === "ended") continue;
@@ -38,8 +43,7 @@ function closedCall(turnId: string, call: ToolCall) {
     const output = "The daemon stopped before this call ran. It had no effect.";
     return { turnId, callId, tool, status: ToolCallStatus.CANCELLED, output };
   }
-  const output = "Lost: the daemon stopped while this call ran. It may or may not have taken effect.";
-  return { turnId, callId, tool, status: ToolCallStatus.LOST, output };
+  return { turnId, callId, tool, status: ToolCallStatus.LOST, output: LOST };
 }
 
 function givenUp(turn: Turn): EventBody {

@@ -14,7 +14,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file clawd/v1/admin.proto.
  */
 export const file_clawd_v1_admin: GenFile = /*@__PURE__*/
-  fileDesc("ChRjbGF3ZC92MS9hZG1pbi5wcm90bxIIY2xhd2QudjEiDwoNU3RhdHVzUmVxdWVzdCLUAgoOU3RhdHVzUmVzcG9uc2USCwoDcGlkGAEgASgNEg8KB3ZlcnNpb24YAiABKAkSDAoEaG9tZRgDIAEoCRIOCgZzb2NrZXQYBCABKAkSEAoIcHJvdmlkZXIYBSABKAkSKAoHc2FuZGJveBgGIAEoCzIXLmNsYXdkLnYxLlNhbmRib3hTdGF0dXMSJwoHcGx1Z2lucxgHIAMoCzIWLmNsYXdkLnYxLlBsdWdpblN0YXR1cxIjCgVob29rcxgIIAMoCzIULmNsYXdkLnYxLkhvb2tTdGF0dXMSFQoNc3RhcnRlZF9hdF9tcxgJIAEoARIVCg1idXN5X3Nlc3Npb25zGAogASgNEiMKCHByb2JsZW1zGAsgAygLMhEuY2xhd2QudjEuRmFpbHVyZRIUCgxub2RlX3ZlcnNpb24YDCABKAkSEwoLdGNwX2FkZHJlc3MYDSABKAkiLgoNU2FuZGJveFN0YXR1cxINCgVsZXZlbBgBIAEoCRIOCgZkZXRhaWwYAiABKAkiDwoNRG9jdG9yUmVxdWVzdCI3Cg5Eb2N0b3JSZXNwb25zZRIlCgZjaGVja3MYASADKAsyFS5jbGF3ZC52MS5Eb2N0b3JDaGVjayJDCgtEb2N0b3JDaGVjaxIMCgRuYW1lGAEgASgJEgoKAm9rGAIgASgIEg0KBWZvdW5kGAMgASgJEgsKA2ZpeBgEIAEoCSIRCg9TaHV0ZG93blJlcXVlc3QiEgoQU2h1dGRvd25SZXNwb25zZSLHAQoMUGx1Z2luU3RhdHVzEgwKBG5hbWUYASABKAkSDwoHdmVyc2lvbhgCIAEoCRIkCgVzdGF0ZRgDIAEoDjIVLmNsYXdkLnYxLlBsdWdpblN0YXRlEg0KBXRvb2xzGAQgAygJEg8KB2dyYW50ZWQYBSADKAkSDwoHdHJ1c3RlZBgGIAEoCBILCgNwaWQYByABKA0SEAoIcmVzdGFydHMYCCABKA0SIgoHZmFpbHVyZRgJIAEoCzIRLmNsYXdkLnYxLkZhaWx1cmUiFAoSTGlzdFBsdWdpbnNSZXF1ZXN0Ij4KE0xpc3RQbHVnaW5zUmVzcG9uc2USJwoHcGx1Z2lucxgBIAMoCzIWLmNsYXdkLnYxLlBsdWdpblN0YXR1cyI2ChBXYW50ZWRQZXJtaXNzaW9uEhIKCnBlcm1pc3Npb24YASABKAkSDgoGcmVhc29uGAIgASgJIkQKFEluc3RhbGxQbHVnaW5SZXF1ZXN0Eg4KBmZvbGRlchgBIAEoCRINCgVncmFudBgCIAEoCBINCgV0cnVzdBgDIAEoCCKYAQoVSW5zdGFsbFBsdWdpblJlc3BvbnNlEgwKBG5hbWUYASABKAkSDwoHdmVyc2lvbhgCIAEoCRITCgtkZXNjcmlwdGlvbhgDIAEoCRIpCgV3YW50cxgEIAMoCzIaLmNsYXdkLnYxLldhbnRlZFBlcm1pc3Npb24SDQoFdG9vbHMYBSADKAkSEQoJaW5zdGFsbGVkGAYgASgIIiMKE1JlbW92ZVBsdWdpblJlcXVlc3QSDAoEbmFtZRgBIAEoCSIWChRSZW1vdmVQbHVnaW5SZXNwb25zZSIxChJHcmFudFBsdWdpblJlcXVlc3QSDAoEbmFtZRgBIAEoCRINCgV0cnVzdBgCIAEoCCIVChNHcmFudFBsdWdpblJlc3BvbnNlIjQKE0VuYWJsZVBsdWdpblJlcXVlc3QSDAoEbmFtZRgBIAEoCRIPCgdlbmFibGVkGAIgASgIIhYKFEVuYWJsZVBsdWdpblJlc3BvbnNlIiMKE1JlbG9hZFBsdWdpblJlcXVlc3QSDAoEbmFtZRgBIAEoCSIWChRSZWxvYWRQbHVnaW5SZXNwb25zZSIkChRSZWFkUGx1Z2luTG9nUmVxdWVzdBIMCgRuYW1lGAEgASgJIiYKFVJlYWRQbHVnaW5Mb2dSZXNwb25zZRINCgVsaW5lcxgBIAMoCSKlAQoKSG9va1N0YXR1cxIMCgRuYW1lGAEgASgJEg4KBnBvaW50cxgCIAMoCRIQCghwcmlvcml0eRgDIAEoBRISCgp0aW1lb3V0X21zGAQgASgNEhAKCG9uX2Vycm9yGAUgASgJEg8KB2dyYW50ZWQYBiADKAkSDAoEZmlsZRgHIAEoCRIiCgdmYWlsdXJlGAggASgLMhEuY2xhd2QudjEuRmFpbHVyZSISChBMaXN0SG9va3NSZXF1ZXN0IjgKEUxpc3RIb29rc1Jlc3BvbnNlEiMKBWhvb2tzGAEgAygLMhQuY2xhd2QudjEuSG9va1N0YXR1cyIeCg5BZGRIb29rUmVxdWVzdBIMCgRmaWxlGAEgASgJIjUKD0FkZEhvb2tSZXNwb25zZRIiCgRob29rGAEgASgLMhQuY2xhd2QudjEuSG9va1N0YXR1cyIhChFSZW1vdmVIb29rUmVxdWVzdBIMCgRuYW1lGAEgASgJIhQKElJlbW92ZUhvb2tSZXNwb25zZSJVCg9UZXN0SG9va1JlcXVlc3QSDAoEbmFtZRgBIAEoCRINCgVwb2ludBgCIAEoCRIlCgV2YWx1ZRgDIAEoCzIWLmdvb2dsZS5wcm90b2J1Zi5WYWx1ZSJ0ChBUZXN0SG9va1Jlc3BvbnNlEg8KB3ZlcmRpY3QYASABKAkSDwoHYmVjYXVzZRgCIAEoCRIlCgV2YWx1ZRgDIAEoCzIWLmdvb2dsZS5wcm90b2J1Zi5WYWx1ZRIKCgJtcxgEIAEoARILCgNsb2cYBSADKAkiHgoMSW5kZXhSZXF1ZXN0Eg4KBmZvbGRlchgBIAEoCSJiCg1JbmRleFJlc3BvbnNlEg0KBWZpbGVzGAEgASgNEhMKC2ZpbGVzX3RvdGFsGAIgASgNEg4KBmNodW5rcxgDIAEoDRIPCgdza2lwcGVkGAQgASgNEgwKBGRvbmUYBSABKAgiLQoNU2VhcmNoUmVxdWVzdBINCgVxdWVyeRgBIAEoCRINCgVsaW1pdBgCIAEoDSIzCg5TZWFyY2hSZXNwb25zZRIhCgRoaXRzGAEgAygLMhMuY2xhd2QudjEuTWVtb3J5SGl0ImcKCU1lbW9yeUhpdBIRCgltZW1vcnlfaWQYASABKAkSDAoEcGF0aBgCIAEoCRIMCgRsaW5lGAMgASgNEgwKBHRleHQYBCABKAkSDQoFc2NvcmUYBSABKAESDgoGYXV0aG9yGAYgASgJIh8KD1JlbWVtYmVyUmVxdWVzdBIMCgR0ZXh0GAEgASgJIiUKEFJlbWVtYmVyUmVzcG9uc2USEQoJbWVtb3J5X2lkGAEgASgJIiIKDUZvcmdldFJlcXVlc3QSEQoJbWVtb3J5X2lkGAEgASgJIhAKDkZvcmdldFJlc3BvbnNlIg4KDFN0YXRzUmVxdWVzdCJjCg1TdGF0c1Jlc3BvbnNlEg0KBWZpbGVzGAEgASgNEg4KBmNodW5rcxgCIAEoDRINCgVub3RlcxgDIAEoDRITCgtzdG9yZV9ieXRlcxgEIAEoARIPCgdmb2xkZXJzGAUgAygJIhsKDFF1ZXJ5UmVxdWVzdBILCgNzcWwYASABKAkiXQoNUXVlcnlSZXNwb25zZRIPCgdjb2x1bW5zGAEgAygJEigKBHJvd3MYAiADKAsyGi5nb29nbGUucHJvdG9idWYuTGlzdFZhbHVlEhEKCXRydW5jYXRlZBgDIAEoCCIjCg1WZXJpZnlSZXF1ZXN0EhIKCnNlc3Npb25faWQYASABKAkiPQoOVmVyaWZ5UmVzcG9uc2USKwoIam91cm5hbHMYASADKAsyGS5jbGF3ZC52MS5WZXJpZmllZEpvdXJuYWwibAoPVmVyaWZpZWRKb3VybmFsEhIKCnNlc3Npb25faWQYASABKAkSDgoGZXZlbnRzGAIgASgNEhEKCWhlYWRfaGFzaBgDIAEoCRIiCgdmYWlsdXJlGAQgASgLMhEuY2xhd2QudjEuRmFpbHVyZSJbChBSdW5TY3JpcHRSZXF1ZXN0EgwKBGZpbGUYASABKAkSDAoEYXJncxgCIAMoCRINCgVhbGxvdxgDIAMoCRIMCgRkZW55GAQgAygJEg4KBmZvbGRlchgFIAEoCSJUChFSdW5TY3JpcHRSZXNwb25zZRIQCgZzdGRvdXQYASABKAlIABIQCgZzdGRlcnIYAiABKAlIABITCglleGl0X2NvZGUYAyABKAVIAEIGCgRuZXdzKsgBCgtQbHVnaW5TdGF0ZRIcChhQTFVHSU5fU1RBVEVfVU5TUEVDSUZJRUQQABIVChFQTFVHSU5fU1RBVEVfSURMRRABEhkKFVBMVUdJTl9TVEFURV9TVEFSVElORxACEhYKElBMVUdJTl9TVEFURV9SRUFEWRADEhwKGFBMVUdJTl9TVEFURV9CQUNLSU5HX09GRhAEEhkKFVBMVUdJTl9TVEFURV9ESVNBQkxFRBAFEhgKFFBMVUdJTl9TVEFURV9SRUZVU0VEEAYyzAEKDURhZW1vblNlcnZpY2USOwoGU3RhdHVzEhcuY2xhd2QudjEuU3RhdHVzUmVxdWVzdBoYLmNsYXdkLnYxLlN0YXR1c1Jlc3BvbnNlEjsKBkRvY3RvchIXLmNsYXdkLnYxLkRvY3RvclJlcXVlc3QaGC5jbGF3ZC52MS5Eb2N0b3JSZXNwb25zZRJBCghTaHV0ZG93bhIZLmNsYXdkLnYxLlNodXRkb3duUmVxdWVzdBoaLmNsYXdkLnYxLlNodXRkb3duUmVzcG9uc2UyvQQKElBsdWdpbkFkbWluU2VydmljZRJKCgtMaXN0UGx1Z2lucxIcLmNsYXdkLnYxLkxpc3RQbHVnaW5zUmVxdWVzdBodLmNsYXdkLnYxLkxpc3RQbHVnaW5zUmVzcG9uc2USUAoNSW5zdGFsbFBsdWdpbhIeLmNsYXdkLnYxLkluc3RhbGxQbHVnaW5SZXF1ZXN0Gh8uY2xhd2QudjEuSW5zdGFsbFBsdWdpblJlc3BvbnNlEk0KDFJlbW92ZVBsdWdpbhIdLmNsYXdkLnYxLlJlbW92ZVBsdWdpblJlcXVlc3QaHi5jbGF3ZC52MS5SZW1vdmVQbHVnaW5SZXNwb25zZRJKCgtHcmFudFBsdWdpbhIcLmNsYXdkLnYxLkdyYW50UGx1Z2luUmVxdWVzdBodLmNsYXdkLnYxLkdyYW50UGx1Z2luUmVzcG9uc2USTQoMRW5hYmxlUGx1Z2luEh0uY2xhd2QudjEuRW5hYmxlUGx1Z2luUmVxdWVzdBoeLmNsYXdkLnYxLkVuYWJsZVBsdWdpblJlc3BvbnNlEk0KDFJlbG9hZFBsdWdpbhIdLmNsYXdkLnYxLlJlbG9hZFBsdWdpblJlcXVlc3QaHi5jbGF3ZC52MS5SZWxvYWRQbHVnaW5SZXNwb25zZRJQCg1SZWFkUGx1Z2luTG9nEh4uY2xhd2QudjEuUmVhZFBsdWdpbkxvZ1JlcXVlc3QaHy5jbGF3ZC52MS5SZWFkUGx1Z2luTG9nUmVzcG9uc2UypAIKEEhvb2tBZG1pblNlcnZpY2USRAoJTGlzdEhvb2tzEhouY2xhd2QudjEuTGlzdEhvb2tzUmVxdWVzdBobLmNsYXdkLnYxLkxpc3RIb29rc1Jlc3BvbnNlEj4KB0FkZEhvb2sSGC5jbGF3ZC52MS5BZGRIb29rUmVxdWVzdBoZLmNsYXdkLnYxLkFkZEhvb2tSZXNwb25zZRJHCgpSZW1vdmVIb29rEhsuY2xhd2QudjEuUmVtb3ZlSG9va1JlcXVlc3QaHC5jbGF3ZC52MS5SZW1vdmVIb29rUmVzcG9uc2USQQoIVGVzdEhvb2sSGS5jbGF3ZC52MS5UZXN0SG9va1JlcXVlc3QaGi5jbGF3ZC52MS5UZXN0SG9va1Jlc3BvbnNlMsICCg1NZW1vcnlTZXJ2aWNlEjoKBUluZGV4EhYuY2xhd2QudjEuSW5kZXhSZXF1ZXN0GhcuY2xhd2QudjEuSW5kZXhSZXNwb25zZTABEjsKBlNlYXJjaBIXLmNsYXdkLnYxLlNlYXJjaFJlcXVlc3QaGC5jbGF3ZC52MS5TZWFyY2hSZXNwb25zZRJBCghSZW1lbWJlchIZLmNsYXdkLnYxLlJlbWVtYmVyUmVxdWVzdBoaLmNsYXdkLnYxLlJlbWVtYmVyUmVzcG9uc2USOwoGRm9yZ2V0EhcuY2xhd2QudjEuRm9yZ2V0UmVxdWVzdBoYLmNsYXdkLnYxLkZvcmdldFJlc3BvbnNlEjgKBVN0YXRzEhYuY2xhd2QudjEuU3RhdHNSZXF1ZXN0GhcuY2xhd2QudjEuU3RhdHNSZXNwb25zZTKHAQoOSm91cm5hbFNlcnZpY2USOAoFUXVlcnkSFi5jbGF3ZC52MS5RdWVyeVJlcXVlc3QaFy5jbGF3ZC52MS5RdWVyeVJlc3BvbnNlEjsKBlZlcmlmeRIXLmNsYXdkLnYxLlZlcmlmeVJlcXVlc3QaGC5jbGF3ZC52MS5WZXJpZnlSZXNwb25zZTJXCg1TY3JpcHRTZXJ2aWNlEkYKCVJ1blNjcmlwdBIaLmNsYXdkLnYxLlJ1blNjcmlwdFJlcXVlc3QaGy5jbGF3ZC52MS5SdW5TY3JpcHRSZXNwb25zZTABYgZwcm90bzM", [file_clawd_v1_failure, file_google_protobuf_struct]);
+  fileDesc("ChRjbGF3ZC92MS9hZG1pbi5wcm90bxIIY2xhd2QudjEiDwoNU3RhdHVzUmVxdWVzdCLUAgoOU3RhdHVzUmVzcG9uc2USCwoDcGlkGAEgASgNEg8KB3ZlcnNpb24YAiABKAkSDAoEaG9tZRgDIAEoCRIOCgZzb2NrZXQYBCABKAkSEAoIcHJvdmlkZXIYBSABKAkSKAoHc2FuZGJveBgGIAEoCzIXLmNsYXdkLnYxLlNhbmRib3hTdGF0dXMSJwoHcGx1Z2lucxgHIAMoCzIWLmNsYXdkLnYxLlBsdWdpblN0YXR1cxIjCgVob29rcxgIIAMoCzIULmNsYXdkLnYxLkhvb2tTdGF0dXMSFQoNc3RhcnRlZF9hdF9tcxgJIAEoARIVCg1idXN5X3Nlc3Npb25zGAogASgNEiMKCHByb2JsZW1zGAsgAygLMhEuY2xhd2QudjEuRmFpbHVyZRIUCgxub2RlX3ZlcnNpb24YDCABKAkSEwoLdGNwX2FkZHJlc3MYDSABKAkiLgoNU2FuZGJveFN0YXR1cxINCgVsZXZlbBgBIAEoCRIOCgZkZXRhaWwYAiABKAkiDwoNRG9jdG9yUmVxdWVzdCI3Cg5Eb2N0b3JSZXNwb25zZRIlCgZjaGVja3MYASADKAsyFS5jbGF3ZC52MS5Eb2N0b3JDaGVjayJDCgtEb2N0b3JDaGVjaxIMCgRuYW1lGAEgASgJEgoKAm9rGAIgASgIEg0KBWZvdW5kGAMgASgJEgsKA2ZpeBgEIAEoCSIRCg9TaHV0ZG93blJlcXVlc3QiEgoQU2h1dGRvd25SZXNwb25zZSLHAQoMUGx1Z2luU3RhdHVzEgwKBG5hbWUYASABKAkSDwoHdmVyc2lvbhgCIAEoCRIkCgVzdGF0ZRgDIAEoDjIVLmNsYXdkLnYxLlBsdWdpblN0YXRlEg0KBXRvb2xzGAQgAygJEg8KB2dyYW50ZWQYBSADKAkSDwoHdHJ1c3RlZBgGIAEoCBILCgNwaWQYByABKA0SEAoIcmVzdGFydHMYCCABKA0SIgoHZmFpbHVyZRgJIAEoCzIRLmNsYXdkLnYxLkZhaWx1cmUiFAoSTGlzdFBsdWdpbnNSZXF1ZXN0Ij4KE0xpc3RQbHVnaW5zUmVzcG9uc2USJwoHcGx1Z2lucxgBIAMoCzIWLmNsYXdkLnYxLlBsdWdpblN0YXR1cyI2ChBXYW50ZWRQZXJtaXNzaW9uEhIKCnBlcm1pc3Npb24YASABKAkSDgoGcmVhc29uGAIgASgJIkQKFEluc3RhbGxQbHVnaW5SZXF1ZXN0Eg4KBmZvbGRlchgBIAEoCRINCgVncmFudBgCIAEoCBINCgV0cnVzdBgDIAEoCCKYAQoVSW5zdGFsbFBsdWdpblJlc3BvbnNlEgwKBG5hbWUYASABKAkSDwoHdmVyc2lvbhgCIAEoCRITCgtkZXNjcmlwdGlvbhgDIAEoCRIpCgV3YW50cxgEIAMoCzIaLmNsYXdkLnYxLldhbnRlZFBlcm1pc3Npb24SDQoFdG9vbHMYBSADKAkSEQoJaW5zdGFsbGVkGAYgASgIIiMKE1JlbW92ZVBsdWdpblJlcXVlc3QSDAoEbmFtZRgBIAEoCSIWChRSZW1vdmVQbHVnaW5SZXNwb25zZSIxChJHcmFudFBsdWdpblJlcXVlc3QSDAoEbmFtZRgBIAEoCRINCgV0cnVzdBgCIAEoCCIVChNHcmFudFBsdWdpblJlc3BvbnNlIjQKE0VuYWJsZVBsdWdpblJlcXVlc3QSDAoEbmFtZRgBIAEoCRIPCgdlbmFibGVkGAIgASgIIhYKFEVuYWJsZVBsdWdpblJlc3BvbnNlIiMKE1JlbG9hZFBsdWdpblJlcXVlc3QSDAoEbmFtZRgBIAEoCSIWChRSZWxvYWRQbHVnaW5SZXNwb25zZSIkChRSZWFkUGx1Z2luTG9nUmVxdWVzdBIMCgRuYW1lGAEgASgJIiYKFVJlYWRQbHVnaW5Mb2dSZXNwb25zZRINCgVsaW5lcxgBIAMoCSLUAQoKSG9va1N0YXR1cxIMCgRuYW1lGAEgASgJEg4KBnBvaW50cxgCIAMoCRIQCghwcmlvcml0eRgDIAEoBRISCgp0aW1lb3V0X21zGAQgASgNEhAKCG9uX2Vycm9yGAUgASgJEg8KB2dyYW50ZWQYBiADKAkSDAoEZmlsZRgHIAEoCRIiCgdmYWlsdXJlGAggASgLMhEuY2xhd2QudjEuRmFpbHVyZRIPCgdlbmFibGVkGAkgASgIEg0KBWdyb3VwGAogASgJEg0KBW5vdGVzGAsgAygJIhIKEExpc3RIb29rc1JlcXVlc3QiOAoRTGlzdEhvb2tzUmVzcG9uc2USIwoFaG9va3MYASADKAsyFC5jbGF3ZC52MS5Ib29rU3RhdHVzIh4KDkFkZEhvb2tSZXF1ZXN0EgwKBGZpbGUYASABKAkiNQoPQWRkSG9va1Jlc3BvbnNlEiIKBGhvb2sYASABKAsyFC5jbGF3ZC52MS5Ib29rU3RhdHVzIiEKEVJlbW92ZUhvb2tSZXF1ZXN0EgwKBG5hbWUYASABKAkiFAoSUmVtb3ZlSG9va1Jlc3BvbnNlIlUKD1Rlc3RIb29rUmVxdWVzdBIMCgRuYW1lGAEgASgJEg0KBXBvaW50GAIgASgJEiUKBXZhbHVlGAMgASgLMhYuZ29vZ2xlLnByb3RvYnVmLlZhbHVlIjIKEUVuYWJsZUhvb2tSZXF1ZXN0EgwKBG5hbWUYASABKAkSDwoHZW5hYmxlZBgCIAEoCCIUChJFbmFibGVIb29rUmVzcG9uc2UidAoQVGVzdEhvb2tSZXNwb25zZRIPCgd2ZXJkaWN0GAEgASgJEg8KB2JlY2F1c2UYAiABKAkSJQoFdmFsdWUYAyABKAsyFi5nb29nbGUucHJvdG9idWYuVmFsdWUSCgoCbXMYBCABKAESCwoDbG9nGAUgAygJIh4KDEluZGV4UmVxdWVzdBIOCgZmb2xkZXIYASABKAkiYgoNSW5kZXhSZXNwb25zZRINCgVmaWxlcxgBIAEoDRITCgtmaWxlc190b3RhbBgCIAEoDRIOCgZjaHVua3MYAyABKA0SDwoHc2tpcHBlZBgEIAEoDRIMCgRkb25lGAUgASgIIi0KDVNlYXJjaFJlcXVlc3QSDQoFcXVlcnkYASABKAkSDQoFbGltaXQYAiABKA0iMwoOU2VhcmNoUmVzcG9uc2USIQoEaGl0cxgBIAMoCzITLmNsYXdkLnYxLk1lbW9yeUhpdCJnCglNZW1vcnlIaXQSEQoJbWVtb3J5X2lkGAEgASgJEgwKBHBhdGgYAiABKAkSDAoEbGluZRgDIAEoDRIMCgR0ZXh0GAQgASgJEg0KBXNjb3JlGAUgASgBEg4KBmF1dGhvchgGIAEoCSIfCg9SZW1lbWJlclJlcXVlc3QSDAoEdGV4dBgBIAEoCSIlChBSZW1lbWJlclJlc3BvbnNlEhEKCW1lbW9yeV9pZBgBIAEoCSIiCg1Gb3JnZXRSZXF1ZXN0EhEKCW1lbW9yeV9pZBgBIAEoCSIQCg5Gb3JnZXRSZXNwb25zZSIOCgxTdGF0c1JlcXVlc3QiYwoNU3RhdHNSZXNwb25zZRINCgVmaWxlcxgBIAEoDRIOCgZjaHVua3MYAiABKA0SDQoFbm90ZXMYAyABKA0SEwoLc3RvcmVfYnl0ZXMYBCABKAESDwoHZm9sZGVycxgFIAMoCSIbCgxRdWVyeVJlcXVlc3QSCwoDc3FsGAEgASgJIl0KDVF1ZXJ5UmVzcG9uc2USDwoHY29sdW1ucxgBIAMoCRIoCgRyb3dzGAIgAygLMhouZ29vZ2xlLnByb3RvYnVmLkxpc3RWYWx1ZRIRCgl0cnVuY2F0ZWQYAyABKAgiIwoNVmVyaWZ5UmVxdWVzdBISCgpzZXNzaW9uX2lkGAEgASgJIj0KDlZlcmlmeVJlc3BvbnNlEisKCGpvdXJuYWxzGAEgAygLMhkuY2xhd2QudjEuVmVyaWZpZWRKb3VybmFsImwKD1ZlcmlmaWVkSm91cm5hbBISCgpzZXNzaW9uX2lkGAEgASgJEg4KBmV2ZW50cxgCIAEoDRIRCgloZWFkX2hhc2gYAyABKAkSIgoHZmFpbHVyZRgEIAEoCzIRLmNsYXdkLnYxLkZhaWx1cmUingEKEFJ1blNjcmlwdFJlcXVlc3QSDAoEZmlsZRgBIAEoCRIMCgRhcmdzGAIgAygJEg0KBWFsbG93GAMgAygJEgwKBGRlbnkYBCADKAkSDgoGZm9sZGVyGAUgASgJEhUKDXRpbWVfbGltaXRfbXMYBiABKA0SGAoQbWVtb3J5X2xpbWl0X21pYhgHIAEoDRIQCghhdHRlbmRlZBgIIAEoCCKCAQoRUnVuU2NyaXB0UmVzcG9uc2USEAoGc3Rkb3V0GAEgASgJSAASEAoGc3RkZXJyGAIgASgJSAASEwoJZXhpdF9jb2RlGAMgASgFSAASLAoIcXVlc3Rpb24YBCABKAsyGC5jbGF3ZC52MS5TY3JpcHRRdWVzdGlvbkgAQgYKBG5ld3MiUAoOU2NyaXB0UXVlc3Rpb24SEwoLcXVlc3Rpb25faWQYASABKAkSEgoKcGVybWlzc2lvbhgCIAEoCRIVCg1leHBpcmVzX2F0X21zGAMgASgBIlAKE0Fuc3dlclNjcmlwdFJlcXVlc3QSEwoLcXVlc3Rpb25faWQYASABKAkSDwoHYWxsb3dlZBgCIAEoCBITCgthbGxfb2Zfa2luZBgDIAEoCCIWChRBbnN3ZXJTY3JpcHRSZXNwb25zZSrIAQoLUGx1Z2luU3RhdGUSHAoYUExVR0lOX1NUQVRFX1VOU1BFQ0lGSUVEEAASFQoRUExVR0lOX1NUQVRFX0lETEUQARIZChVQTFVHSU5fU1RBVEVfU1RBUlRJTkcQAhIWChJQTFVHSU5fU1RBVEVfUkVBRFkQAxIcChhQTFVHSU5fU1RBVEVfQkFDS0lOR19PRkYQBBIZChVQTFVHSU5fU1RBVEVfRElTQUJMRUQQBRIYChRQTFVHSU5fU1RBVEVfUkVGVVNFRBAGMswBCg1EYWVtb25TZXJ2aWNlEjsKBlN0YXR1cxIXLmNsYXdkLnYxLlN0YXR1c1JlcXVlc3QaGC5jbGF3ZC52MS5TdGF0dXNSZXNwb25zZRI7CgZEb2N0b3ISFy5jbGF3ZC52MS5Eb2N0b3JSZXF1ZXN0GhguY2xhd2QudjEuRG9jdG9yUmVzcG9uc2USQQoIU2h1dGRvd24SGS5jbGF3ZC52MS5TaHV0ZG93blJlcXVlc3QaGi5jbGF3ZC52MS5TaHV0ZG93blJlc3BvbnNlMr0EChJQbHVnaW5BZG1pblNlcnZpY2USSgoLTGlzdFBsdWdpbnMSHC5jbGF3ZC52MS5MaXN0UGx1Z2luc1JlcXVlc3QaHS5jbGF3ZC52MS5MaXN0UGx1Z2luc1Jlc3BvbnNlElAKDUluc3RhbGxQbHVnaW4SHi5jbGF3ZC52MS5JbnN0YWxsUGx1Z2luUmVxdWVzdBofLmNsYXdkLnYxLkluc3RhbGxQbHVnaW5SZXNwb25zZRJNCgxSZW1vdmVQbHVnaW4SHS5jbGF3ZC52MS5SZW1vdmVQbHVnaW5SZXF1ZXN0Gh4uY2xhd2QudjEuUmVtb3ZlUGx1Z2luUmVzcG9uc2USSgoLR3JhbnRQbHVnaW4SHC5jbGF3ZC52MS5HcmFudFBsdWdpblJlcXVlc3QaHS5jbGF3ZC52MS5HcmFudFBsdWdpblJlc3BvbnNlEk0KDEVuYWJsZVBsdWdpbhIdLmNsYXdkLnYxLkVuYWJsZVBsdWdpblJlcXVlc3QaHi5jbGF3ZC52MS5FbmFibGVQbHVnaW5SZXNwb25zZRJNCgxSZWxvYWRQbHVnaW4SHS5jbGF3ZC52MS5SZWxvYWRQbHVnaW5SZXF1ZXN0Gh4uY2xhd2QudjEuUmVsb2FkUGx1Z2luUmVzcG9uc2USUAoNUmVhZFBsdWdpbkxvZxIeLmNsYXdkLnYxLlJlYWRQbHVnaW5Mb2dSZXF1ZXN0Gh8uY2xhd2QudjEuUmVhZFBsdWdpbkxvZ1Jlc3BvbnNlMu0CChBIb29rQWRtaW5TZXJ2aWNlEkQKCUxpc3RIb29rcxIaLmNsYXdkLnYxLkxpc3RIb29rc1JlcXVlc3QaGy5jbGF3ZC52MS5MaXN0SG9va3NSZXNwb25zZRI+CgdBZGRIb29rEhguY2xhd2QudjEuQWRkSG9va1JlcXVlc3QaGS5jbGF3ZC52MS5BZGRIb29rUmVzcG9uc2USRwoKUmVtb3ZlSG9vaxIbLmNsYXdkLnYxLlJlbW92ZUhvb2tSZXF1ZXN0GhwuY2xhd2QudjEuUmVtb3ZlSG9va1Jlc3BvbnNlEkEKCFRlc3RIb29rEhkuY2xhd2QudjEuVGVzdEhvb2tSZXF1ZXN0GhouY2xhd2QudjEuVGVzdEhvb2tSZXNwb25zZRJHCgpFbmFibGVIb29rEhsuY2xhd2QudjEuRW5hYmxlSG9va1JlcXVlc3QaHC5jbGF3ZC52MS5FbmFibGVIb29rUmVzcG9uc2UywgIKDU1lbW9yeVNlcnZpY2USOgoFSW5kZXgSFi5jbGF3ZC52MS5JbmRleFJlcXVlc3QaFy5jbGF3ZC52MS5JbmRleFJlc3BvbnNlMAESOwoGU2VhcmNoEhcuY2xhd2QudjEuU2VhcmNoUmVxdWVzdBoYLmNsYXdkLnYxLlNlYXJjaFJlc3BvbnNlEkEKCFJlbWVtYmVyEhkuY2xhd2QudjEuUmVtZW1iZXJSZXF1ZXN0GhouY2xhd2QudjEuUmVtZW1iZXJSZXNwb25zZRI7CgZGb3JnZXQSFy5jbGF3ZC52MS5Gb3JnZXRSZXF1ZXN0GhguY2xhd2QudjEuRm9yZ2V0UmVzcG9uc2USOAoFU3RhdHMSFi5jbGF3ZC52MS5TdGF0c1JlcXVlc3QaFy5jbGF3ZC52MS5TdGF0c1Jlc3BvbnNlMocBCg5Kb3VybmFsU2VydmljZRI4CgVRdWVyeRIWLmNsYXdkLnYxLlF1ZXJ5UmVxdWVzdBoXLmNsYXdkLnYxLlF1ZXJ5UmVzcG9uc2USOwoGVmVyaWZ5EhcuY2xhd2QudjEuVmVyaWZ5UmVxdWVzdBoYLmNsYXdkLnYxLlZlcmlmeVJlc3BvbnNlMqYBCg1TY3JpcHRTZXJ2aWNlEkYKCVJ1blNjcmlwdBIaLmNsYXdkLnYxLlJ1blNjcmlwdFJlcXVlc3QaGy5jbGF3ZC52MS5SdW5TY3JpcHRSZXNwb25zZTABEk0KDEFuc3dlclNjcmlwdBIdLmNsYXdkLnYxLkFuc3dlclNjcmlwdFJlcXVlc3QaHi5jbGF3ZC52MS5BbnN3ZXJTY3JpcHRSZXNwb25zZWIGcHJvdG8z", [file_clawd_v1_failure, file_google_protobuf_struct]);
 
 /**
  * What runs, and how well.
@@ -765,6 +765,27 @@ export type HookStatus = Message<"clawd.v1.HookStatus"> & {
    * @generated from field: clawd.v1.Failure failure = 8;
    */
   failure?: Failure | undefined;
+
+  /**
+   * False when it is turned off; the failure says by whom.
+   *
+   * @generated from field: bool enabled = 9;
+   */
+  enabled: boolean;
+
+  /**
+   * Its trust group: hooks of one group share a process. The folder it lies in, or its own name.
+   *
+   * @generated from field: string group = 10;
+   */
+  group: string;
+
+  /**
+   * What a person should know although nothing is wrong, e.g. that nothing fires one of its points yet.
+   *
+   * @generated from field: repeated string notes = 11;
+   */
+  notes: string[];
 };
 
 /**
@@ -924,6 +945,49 @@ export const TestHookRequestSchema: GenMessage<TestHookRequest> = /*@__PURE__*/
   messageDesc(file_clawd_v1_admin, 31);
 
 /**
+ * Turns a hook on or off.
+ *
+ * @generated from message clawd.v1.EnableHookRequest
+ */
+export type EnableHookRequest = Message<"clawd.v1.EnableHookRequest"> & {
+  /**
+   * Its name.
+   *
+   * @generated from field: string name = 1;
+   */
+  name: string;
+
+  /**
+   * True for on.
+   *
+   * @generated from field: bool enabled = 2;
+   */
+  enabled: boolean;
+};
+
+/**
+ * Describes the message clawd.v1.EnableHookRequest.
+ * Use `create(EnableHookRequestSchema)` to create a new message.
+ */
+export const EnableHookRequestSchema: GenMessage<EnableHookRequest> = /*@__PURE__*/
+  messageDesc(file_clawd_v1_admin, 32);
+
+/**
+ * It is on or off now.
+ *
+ * @generated from message clawd.v1.EnableHookResponse
+ */
+export type EnableHookResponse = Message<"clawd.v1.EnableHookResponse"> & {
+};
+
+/**
+ * Describes the message clawd.v1.EnableHookResponse.
+ * Use `create(EnableHookResponseSchema)` to create a new message.
+ */
+export const EnableHookResponseSchema: GenMessage<EnableHookResponse> = /*@__PURE__*/
+  messageDesc(file_clawd_v1_admin, 33);
+
+/**
  * What it said.
  *
  * @generated from message clawd.v1.TestHookResponse
@@ -970,7 +1034,7 @@ export type TestHookResponse = Message<"clawd.v1.TestHookResponse"> & {
  * Use `create(TestHookResponseSchema)` to create a new message.
  */
 export const TestHookResponseSchema: GenMessage<TestHookResponse> = /*@__PURE__*/
-  messageDesc(file_clawd_v1_admin, 32);
+  messageDesc(file_clawd_v1_admin, 34);
 
 /**
  * Indexes a folder.
@@ -991,7 +1055,7 @@ export type IndexRequest = Message<"clawd.v1.IndexRequest"> & {
  * Use `create(IndexRequestSchema)` to create a new message.
  */
 export const IndexRequestSchema: GenMessage<IndexRequest> = /*@__PURE__*/
-  messageDesc(file_clawd_v1_admin, 33);
+  messageDesc(file_clawd_v1_admin, 35);
 
 /**
  * Progress.
@@ -1040,7 +1104,7 @@ export type IndexResponse = Message<"clawd.v1.IndexResponse"> & {
  * Use `create(IndexResponseSchema)` to create a new message.
  */
 export const IndexResponseSchema: GenMessage<IndexResponse> = /*@__PURE__*/
-  messageDesc(file_clawd_v1_admin, 34);
+  messageDesc(file_clawd_v1_admin, 36);
 
 /**
  * Searches.
@@ -1068,7 +1132,7 @@ export type SearchRequest = Message<"clawd.v1.SearchRequest"> & {
  * Use `create(SearchRequestSchema)` to create a new message.
  */
 export const SearchRequestSchema: GenMessage<SearchRequest> = /*@__PURE__*/
-  messageDesc(file_clawd_v1_admin, 35);
+  messageDesc(file_clawd_v1_admin, 37);
 
 /**
  * Hits.
@@ -1089,7 +1153,7 @@ export type SearchResponse = Message<"clawd.v1.SearchResponse"> & {
  * Use `create(SearchResponseSchema)` to create a new message.
  */
 export const SearchResponseSchema: GenMessage<SearchResponse> = /*@__PURE__*/
-  messageDesc(file_clawd_v1_admin, 36);
+  messageDesc(file_clawd_v1_admin, 38);
 
 /**
  * One hit.
@@ -1145,7 +1209,7 @@ export type MemoryHit = Message<"clawd.v1.MemoryHit"> & {
  * Use `create(MemoryHitSchema)` to create a new message.
  */
 export const MemoryHitSchema: GenMessage<MemoryHit> = /*@__PURE__*/
-  messageDesc(file_clawd_v1_admin, 37);
+  messageDesc(file_clawd_v1_admin, 39);
 
 /**
  * Remembers.
@@ -1166,7 +1230,7 @@ export type RememberRequest = Message<"clawd.v1.RememberRequest"> & {
  * Use `create(RememberRequestSchema)` to create a new message.
  */
 export const RememberRequestSchema: GenMessage<RememberRequest> = /*@__PURE__*/
-  messageDesc(file_clawd_v1_admin, 38);
+  messageDesc(file_clawd_v1_admin, 40);
 
 /**
  * It is durable.
@@ -1187,7 +1251,7 @@ export type RememberResponse = Message<"clawd.v1.RememberResponse"> & {
  * Use `create(RememberResponseSchema)` to create a new message.
  */
 export const RememberResponseSchema: GenMessage<RememberResponse> = /*@__PURE__*/
-  messageDesc(file_clawd_v1_admin, 39);
+  messageDesc(file_clawd_v1_admin, 41);
 
 /**
  * Forgets.
@@ -1208,7 +1272,7 @@ export type ForgetRequest = Message<"clawd.v1.ForgetRequest"> & {
  * Use `create(ForgetRequestSchema)` to create a new message.
  */
 export const ForgetRequestSchema: GenMessage<ForgetRequest> = /*@__PURE__*/
-  messageDesc(file_clawd_v1_admin, 40);
+  messageDesc(file_clawd_v1_admin, 42);
 
 /**
  * It is gone.
@@ -1223,7 +1287,7 @@ export type ForgetResponse = Message<"clawd.v1.ForgetResponse"> & {
  * Use `create(ForgetResponseSchema)` to create a new message.
  */
 export const ForgetResponseSchema: GenMessage<ForgetResponse> = /*@__PURE__*/
-  messageDesc(file_clawd_v1_admin, 41);
+  messageDesc(file_clawd_v1_admin, 43);
 
 /**
  * How much is indexed.
@@ -1238,7 +1302,7 @@ export type StatsRequest = Message<"clawd.v1.StatsRequest"> & {
  * Use `create(StatsRequestSchema)` to create a new message.
  */
 export const StatsRequestSchema: GenMessage<StatsRequest> = /*@__PURE__*/
-  messageDesc(file_clawd_v1_admin, 42);
+  messageDesc(file_clawd_v1_admin, 44);
 
 /**
  * How much is indexed.
@@ -1287,7 +1351,7 @@ export type StatsResponse = Message<"clawd.v1.StatsResponse"> & {
  * Use `create(StatsResponseSchema)` to create a new message.
  */
 export const StatsResponseSchema: GenMessage<StatsResponse> = /*@__PURE__*/
-  messageDesc(file_clawd_v1_admin, 43);
+  messageDesc(file_clawd_v1_admin, 45);
 
 /**
  * Asks the journals.
@@ -1308,7 +1372,7 @@ export type QueryRequest = Message<"clawd.v1.QueryRequest"> & {
  * Use `create(QueryRequestSchema)` to create a new message.
  */
 export const QueryRequestSchema: GenMessage<QueryRequest> = /*@__PURE__*/
-  messageDesc(file_clawd_v1_admin, 44);
+  messageDesc(file_clawd_v1_admin, 46);
 
 /**
  * A table.
@@ -1343,7 +1407,7 @@ export type QueryResponse = Message<"clawd.v1.QueryResponse"> & {
  * Use `create(QueryResponseSchema)` to create a new message.
  */
 export const QueryResponseSchema: GenMessage<QueryResponse> = /*@__PURE__*/
-  messageDesc(file_clawd_v1_admin, 45);
+  messageDesc(file_clawd_v1_admin, 47);
 
 /**
  * Checks hash chains.
@@ -1364,7 +1428,7 @@ export type VerifyRequest = Message<"clawd.v1.VerifyRequest"> & {
  * Use `create(VerifyRequestSchema)` to create a new message.
  */
 export const VerifyRequestSchema: GenMessage<VerifyRequest> = /*@__PURE__*/
-  messageDesc(file_clawd_v1_admin, 46);
+  messageDesc(file_clawd_v1_admin, 48);
 
 /**
  * What was found.
@@ -1385,7 +1449,7 @@ export type VerifyResponse = Message<"clawd.v1.VerifyResponse"> & {
  * Use `create(VerifyResponseSchema)` to create a new message.
  */
 export const VerifyResponseSchema: GenMessage<VerifyResponse> = /*@__PURE__*/
-  messageDesc(file_clawd_v1_admin, 47);
+  messageDesc(file_clawd_v1_admin, 49);
 
 /**
  * One journal.
@@ -1427,7 +1491,7 @@ export type VerifiedJournal = Message<"clawd.v1.VerifiedJournal"> & {
  * Use `create(VerifiedJournalSchema)` to create a new message.
  */
 export const VerifiedJournalSchema: GenMessage<VerifiedJournal> = /*@__PURE__*/
-  messageDesc(file_clawd_v1_admin, 48);
+  messageDesc(file_clawd_v1_admin, 50);
 
 /**
  * Runs a script.
@@ -1469,6 +1533,27 @@ export type RunScriptRequest = Message<"clawd.v1.RunScriptRequest"> & {
    * @generated from field: string folder = 5;
    */
   folder: string;
+
+  /**
+   * Wall time, milliseconds; 0 for the default.
+   *
+   * @generated from field: uint32 time_limit_ms = 6;
+   */
+  timeLimitMs: number;
+
+  /**
+   * Heap, MiB; 0 for the default.
+   *
+   * @generated from field: uint32 memory_limit_mib = 7;
+   */
+  memoryLimitMib: number;
+
+  /**
+   * True when a person is there who can answer questions: then what is neither granted nor denied is asked for.
+   *
+   * @generated from field: bool attended = 8;
+   */
+  attended: boolean;
 };
 
 /**
@@ -1476,7 +1561,7 @@ export type RunScriptRequest = Message<"clawd.v1.RunScriptRequest"> & {
  * Use `create(RunScriptRequestSchema)` to create a new message.
  */
 export const RunScriptRequestSchema: GenMessage<RunScriptRequest> = /*@__PURE__*/
-  messageDesc(file_clawd_v1_admin, 49);
+  messageDesc(file_clawd_v1_admin, 51);
 
 /**
  * What a script does.
@@ -1513,6 +1598,14 @@ export type RunScriptResponse = Message<"clawd.v1.RunScriptResponse"> & {
      */
     value: number;
     case: "exitCode";
+  } | {
+    /**
+     * The script wants to touch something that is neither granted nor denied.
+     *
+     * @generated from field: clawd.v1.ScriptQuestion question = 4;
+     */
+    value: ScriptQuestion;
+    case: "question";
   } | { case: undefined; value?: undefined };
 };
 
@@ -1521,7 +1614,92 @@ export type RunScriptResponse = Message<"clawd.v1.RunScriptResponse"> & {
  * Use `create(RunScriptResponseSchema)` to create a new message.
  */
 export const RunScriptResponseSchema: GenMessage<RunScriptResponse> = /*@__PURE__*/
-  messageDesc(file_clawd_v1_admin, 50);
+  messageDesc(file_clawd_v1_admin, 52);
+
+/**
+ * A question of a running script; it waits for the answer.
+ *
+ * @generated from message clawd.v1.ScriptQuestion
+ */
+export type ScriptQuestion = Message<"clawd.v1.ScriptQuestion"> & {
+  /**
+   * The question's id.
+   *
+   * @generated from field: string question_id = 1;
+   */
+  questionId: string;
+
+  /**
+   * What it wants, in the permission language.
+   *
+   * @generated from field: string permission = 2;
+   */
+  permission: string;
+
+  /**
+   * When the question lapses, milliseconds since 1970-01-01 UTC.
+   *
+   * @generated from field: double expires_at_ms = 3;
+   */
+  expiresAtMs: number;
+};
+
+/**
+ * Describes the message clawd.v1.ScriptQuestion.
+ * Use `create(ScriptQuestionSchema)` to create a new message.
+ */
+export const ScriptQuestionSchema: GenMessage<ScriptQuestion> = /*@__PURE__*/
+  messageDesc(file_clawd_v1_admin, 53);
+
+/**
+ * Answers a question.
+ *
+ * @generated from message clawd.v1.AnswerScriptRequest
+ */
+export type AnswerScriptRequest = Message<"clawd.v1.AnswerScriptRequest"> & {
+  /**
+   * The question's id.
+   *
+   * @generated from field: string question_id = 1;
+   */
+  questionId: string;
+
+  /**
+   * True for yes.
+   *
+   * @generated from field: bool allowed = 2;
+   */
+  allowed: boolean;
+
+  /**
+   * True for the rest of the run, also for everything else of this kind; false for this once.
+   *
+   * @generated from field: bool all_of_kind = 3;
+   */
+  allOfKind: boolean;
+};
+
+/**
+ * Describes the message clawd.v1.AnswerScriptRequest.
+ * Use `create(AnswerScriptRequestSchema)` to create a new message.
+ */
+export const AnswerScriptRequestSchema: GenMessage<AnswerScriptRequest> = /*@__PURE__*/
+  messageDesc(file_clawd_v1_admin, 54);
+
+/**
+ * It was heard.
+ *
+ * @generated from message clawd.v1.AnswerScriptResponse
+ */
+export type AnswerScriptResponse = Message<"clawd.v1.AnswerScriptResponse"> & {
+};
+
+/**
+ * Describes the message clawd.v1.AnswerScriptResponse.
+ * Use `create(AnswerScriptResponseSchema)` to create a new message.
+ */
+export const AnswerScriptResponseSchema: GenMessage<AnswerScriptResponse> = /*@__PURE__*/
+  messageDesc(file_clawd_v1_admin, 55);
 
 /**
  * What a plugin is doing.
@@ -1756,6 +1934,16 @@ export const HookAdminService: GenService<{
     input: typeof TestHookRequestSchema;
     output: typeof TestHookResponseSchema;
   },
+  /**
+   * Turns a hook on or off.
+   *
+   * @generated from rpc clawd.v1.HookAdminService.EnableHook
+   */
+  enableHook: {
+    methodKind: "unary";
+    input: typeof EnableHookRequestSchema;
+    output: typeof EnableHookResponseSchema;
+  },
 }> = /*@__PURE__*/
   serviceDesc(file_clawd_v1_admin, 2);
 
@@ -1862,6 +2050,16 @@ export const ScriptService: GenService<{
     methodKind: "server_streaming";
     input: typeof RunScriptRequestSchema;
     output: typeof RunScriptResponseSchema;
+  },
+  /**
+   * Answers a running script's question.
+   *
+   * @generated from rpc clawd.v1.ScriptService.AnswerScript
+   */
+  answerScript: {
+    methodKind: "unary";
+    input: typeof AnswerScriptRequestSchema;
+    output: typeof AnswerScriptResponseSchema;
   },
 }> = /*@__PURE__*/
   serviceDesc(file_clawd_v1_admin, 5);

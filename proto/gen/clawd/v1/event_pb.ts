@@ -15,7 +15,7 @@ import type { JsonObject, Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file clawd/v1/event.proto.
  */
 export const file_clawd_v1_event: GenFile = /*@__PURE__*/
-  fileDesc("ChRjbGF3ZC92MS9ldmVudC5wcm90bxIIY2xhd2QudjEi6wYKBUV2ZW50EgsKA3NlcRgBIAEoDRINCgVhdF9tcxgCIAEoARIRCgRoYXNoGAMgASgJSAGIAQESMQoOc2Vzc2lvbl9vcGVuZWQYCiABKAsyFy5jbGF3ZC52MS5TZXNzaW9uT3BlbmVkSAASKQoKdXNlcl9zcG9rZRgLIAEoCzITLmNsYXdkLnYxLlVzZXJTcG9rZUgAEi0KDHR1cm5fc3RhcnRlZBgMIAEoCzIVLmNsYXdkLnYxLlR1cm5TdGFydGVkSAASLQoMdHVybl9yZXN1bWVkGA0gASgLMhUuY2xhd2QudjEuVHVyblJlc3VtZWRIABIrCgtibG9ja19lbmRlZBgOIAEoCzIULmNsYXdkLnYxLkJsb2NrRW5kZWRIABIrCgtyZXBseV9lbmRlZBgPIAEoCzIULmNsYXdkLnYxLlJlcGx5RW5kZWRIABIlCghob29rX3JhbhgQIAEoCzIRLmNsYXdkLnYxLkhvb2tSYW5IABIxCg5hcHByb3ZhbF9hc2tlZBgRIAEoCzIXLmNsYXdkLnYxLkFwcHJvdmFsQXNrZWRIABI3ChFhcHByb3ZhbF9hbnN3ZXJlZBgSIAEoCzIaLmNsYXdkLnYxLkFwcHJvdmFsQW5zd2VyZWRIABI1ChBhcHByb3ZhbF9leHBpcmVkGBMgASgLMhkuY2xhd2QudjEuQXBwcm92YWxFeHBpcmVkSAASNgoRdG9vbF9jYWxsX3N0YXJ0ZWQYFCABKAsyGS5jbGF3ZC52MS5Ub29sQ2FsbFN0YXJ0ZWRIABIyCg90b29sX2NhbGxfZW5kZWQYFSABKAsyFy5jbGF3ZC52MS5Ub29sQ2FsbEVuZGVkSAASOwoTaW50ZXJydXB0X3JlcXVlc3RlZBgWIAEoCzIcLmNsYXdkLnYxLkludGVycnVwdFJlcXVlc3RlZEgAEikKCnR1cm5fZW5kZWQYFyABKAsyEy5jbGF3ZC52MS5UdXJuRW5kZWRIABI3ChFtZW1vcnlfcmVtZW1iZXJlZBgYIAEoCzIaLmNsYXdkLnYxLk1lbW9yeVJlbWVtYmVyZWRIABI1ChBtZW1vcnlfZm9yZ290dGVuGBkgASgLMhkuY2xhd2QudjEuTWVtb3J5Rm9yZ290dGVuSABCBgoEYm9keUIHCgVfaGFzaCKAAQoNU2Vzc2lvbk9wZW5lZBISCgpzZXNzaW9uX2lkGAEgASgJEhEKCXdvcmtzcGFjZRgCIAEoCRINCgV0aXRsZRgDIAEoCRINCgVtb2RlbBgEIAEoCRITCgtmb3JrZWRfZnJvbRgFIAEoCRIVCg1mb3JrZWRfYXRfc2VxGAYgASgNIi0KCVVzZXJTcG9rZRISCgptZXNzYWdlX2lkGAEgASgJEgwKBHRleHQYAiABKAkiXAoLVHVyblN0YXJ0ZWQSDwoHdHVybl9pZBgBIAEoCRINCgVtb2RlbBgCIAEoCRINCgVhbGxvdxgDIAMoCRIMCgR5b2xvGAQgASgIEhAKCGF0dGVuZGVkGAUgASgIIi8KC1R1cm5SZXN1bWVkEg8KB3R1cm5faWQYASABKAkSDwoHYXR0ZW1wdBgCIAEoDSJjCgpCbG9ja0VuZGVkEg8KB3R1cm5faWQYASABKAkSDAoEc3RlcBgCIAEoDRINCgVibG9jaxgDIAEoDRInCgdjb250ZW50GAQgASgLMhYuY2xhd2QudjEuQ29udGVudEJsb2NrIm8KClJlcGx5RW5kZWQSDwoHdHVybl9pZBgBIAEoCRIMCgRzdGVwGAIgASgNEiIKBHN0b3AYAyABKA4yFC5jbGF3ZC52MS5TdG9wUmVhc29uEh4KBXVzYWdlGAQgASgLMg8uY2xhd2QudjEuVXNhZ2UimgEKB0hvb2tSYW4SDwoHdHVybl9pZBgBIAEoCRIPCgdjYWxsX2lkGAIgASgJEg0KBXBvaW50GAMgASgJEgwKBGhvb2sYBCABKAkSJgoHdmVyZGljdBgFIAEoDjIVLmNsYXdkLnYxLkhvb2tWZXJkaWN0Eg8KB2JlY2F1c2UYBiABKAkSCgoCbXMYByABKAESCwoDcmFuGAggASgIIj0KC0dhdGVWZXJkaWN0EgwKBGdhdGUYASABKAkSDwoHdmVyZGljdBgCIAEoCRIPCgdiZWNhdXNlGAMgASgJIqMBCg1BcHByb3ZhbEFza2VkEhMKC2FwcHJvdmFsX2lkGAEgASgJEg8KB3R1cm5faWQYAiABKAkSDwoHY2FsbF9pZBgDIAEoCRIMCgR0b29sGAQgASgJEiUKBGFyZ3MYBSABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0Eg8KB2JlY2F1c2UYBiABKAkSFQoNZXhwaXJlc19hdF9tcxgHIAEoASJgChBBcHByb3ZhbEFuc3dlcmVkEhMKC2FwcHJvdmFsX2lkGAEgASgJEg8KB2FsbG93ZWQYAiABKAgSJgoFc2NvcGUYAyABKA4yFy5jbGF3ZC52MS5BcHByb3ZhbFNjb3BlIiYKD0FwcHJvdmFsRXhwaXJlZBITCgthcHByb3ZhbF9pZBgBIAEoCSKfAQoPVG9vbENhbGxTdGFydGVkEg8KB3R1cm5faWQYASABKAkSDwoHY2FsbF9pZBgCIAEoCRIMCgR0b29sGAMgASgJEiUKBGFyZ3MYBCABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EiQKBXRyYWNlGAUgAygLMhUuY2xhd2QudjEuR2F0ZVZlcmRpY3QSDwoHYXR0ZW1wdBgGIAEoDSLPAQoNVG9vbENhbGxFbmRlZBIPCgd0dXJuX2lkGAEgASgJEg8KB2NhbGxfaWQYAiABKAkSDAoEdG9vbBgDIAEoCRIoCgZzdGF0dXMYBCABKA4yGC5jbGF3ZC52MS5Ub29sQ2FsbFN0YXR1cxIOCgZvdXRwdXQYBSABKAkSIgoHZmFpbHVyZRgGIAEoCzIRLmNsYXdkLnYxLkZhaWx1cmUSCgoCbXMYByABKAESJAoFdHJhY2UYCCADKAsyFS5jbGF3ZC52MS5HYXRlVmVyZGljdCIlChJJbnRlcnJ1cHRSZXF1ZXN0ZWQSDwoHdHVybl9pZBgBIAEoCSJoCglUdXJuRW5kZWQSDwoHdHVybl9pZBgBIAEoCRImCgdvdXRjb21lGAIgASgOMhUuY2xhd2QudjEuVHVybk91dGNvbWUSIgoHZmFpbHVyZRgDIAEoCzIRLmNsYXdkLnYxLkZhaWx1cmUiVwoQTWVtb3J5UmVtZW1iZXJlZBIRCgltZW1vcnlfaWQYASABKAkSDAoEdGV4dBgCIAEoCRIOCgZhdXRob3IYAyABKAkSEgoKc2Vzc2lvbl9pZBgEIAEoCSIkCg9NZW1vcnlGb3Jnb3R0ZW4SEQoJbWVtb3J5X2lkGAEgASgJKtABCgpTdG9wUmVhc29uEhsKF1NUT1BfUkVBU09OX1VOU1BFQ0lGSUVEEAASFAoQU1RPUF9SRUFTT05fRE9ORRABEhUKEVNUT1BfUkVBU09OX0NBTExTEAISFgoSU1RPUF9SRUFTT05fTEVOR1RIEAMSGQoVU1RPUF9SRUFTT05fQ0FOQ0VMTEVEEAQSFgoSU1RPUF9SRUFTT05fRkFJTEVEEAUSFAoQU1RPUF9SRUFTT05fTE9TVBAGEhcKE1NUT1BfUkVBU09OX1JFRlVTRUQQByq5AQoLSG9va1ZlcmRpY3QSHAoYSE9PS19WRVJESUNUX1VOU1BFQ0lGSUVEEAASFQoRSE9PS19WRVJESUNUX1BBU1MQARIXChNIT09LX1ZFUkRJQ1RfTU9ESUZZEAISFgoSSE9PS19WRVJESUNUX0JMT0NLEAMSFwoTSE9PS19WRVJESUNUX0FOU1dFUhAEEhUKEUhPT0tfVkVSRElDVF9TS0lQEAUSFAoQSE9PS19WRVJESUNUX0FTSxAGKmQKDUFwcHJvdmFsU2NvcGUSHgoaQVBQUk9WQUxfU0NPUEVfVU5TUEVDSUZJRUQQABIXChNBUFBST1ZBTF9TQ09QRV9PTkNFEAESGgoWQVBQUk9WQUxfU0NPUEVfU0VTU0lPThACKuEBCg5Ub29sQ2FsbFN0YXR1cxIgChxUT09MX0NBTExfU1RBVFVTX1VOU1BFQ0lGSUVEEAASGQoVVE9PTF9DQUxMX1NUQVRVU19ET05FEAESGwoXVE9PTF9DQUxMX1NUQVRVU19GQUlMRUQQAhIbChdUT09MX0NBTExfU1RBVFVTX0RFTklFRBADEhkKFVRPT0xfQ0FMTF9TVEFUVVNfTE9TVBAEEh4KGlRPT0xfQ0FMTF9TVEFUVVNfQ0FOQ0VMTEVEEAUSHQoZVE9PTF9DQUxMX1NUQVRVU19BTlNXRVJFRBAGKncKC1R1cm5PdXRjb21lEhwKGFRVUk5fT1VUQ09NRV9VTlNQRUNJRklFRBAAEhUKEVRVUk5fT1VUQ09NRV9ET05FEAESGgoWVFVSTl9PVVRDT01FX0NBTkNFTExFRBACEhcKE1RVUk5fT1VUQ09NRV9GQUlMRUQQA2IGcHJvdG8z", [file_clawd_v1_content, file_clawd_v1_failure, file_google_protobuf_struct]);
+  fileDesc("ChRjbGF3ZC92MS9ldmVudC5wcm90bxIIY2xhd2QudjEi7AgKBUV2ZW50EgsKA3NlcRgBIAEoDRINCgVhdF9tcxgCIAEoARIRCgRoYXNoGAMgASgJSAGIAQESMQoOc2Vzc2lvbl9vcGVuZWQYCiABKAsyFy5jbGF3ZC52MS5TZXNzaW9uT3BlbmVkSAASKQoKdXNlcl9zcG9rZRgLIAEoCzITLmNsYXdkLnYxLlVzZXJTcG9rZUgAEi0KDHR1cm5fc3RhcnRlZBgMIAEoCzIVLmNsYXdkLnYxLlR1cm5TdGFydGVkSAASLQoMdHVybl9yZXN1bWVkGA0gASgLMhUuY2xhd2QudjEuVHVyblJlc3VtZWRIABIrCgtibG9ja19lbmRlZBgOIAEoCzIULmNsYXdkLnYxLkJsb2NrRW5kZWRIABIrCgtyZXBseV9lbmRlZBgPIAEoCzIULmNsYXdkLnYxLlJlcGx5RW5kZWRIABIlCghob29rX3JhbhgQIAEoCzIRLmNsYXdkLnYxLkhvb2tSYW5IABIxCg5hcHByb3ZhbF9hc2tlZBgRIAEoCzIXLmNsYXdkLnYxLkFwcHJvdmFsQXNrZWRIABI3ChFhcHByb3ZhbF9hbnN3ZXJlZBgSIAEoCzIaLmNsYXdkLnYxLkFwcHJvdmFsQW5zd2VyZWRIABI1ChBhcHByb3ZhbF9leHBpcmVkGBMgASgLMhkuY2xhd2QudjEuQXBwcm92YWxFeHBpcmVkSAASNgoRdG9vbF9jYWxsX3N0YXJ0ZWQYFCABKAsyGS5jbGF3ZC52MS5Ub29sQ2FsbFN0YXJ0ZWRIABIyCg90b29sX2NhbGxfZW5kZWQYFSABKAsyFy5jbGF3ZC52MS5Ub29sQ2FsbEVuZGVkSAASOwoTaW50ZXJydXB0X3JlcXVlc3RlZBgWIAEoCzIcLmNsYXdkLnYxLkludGVycnVwdFJlcXVlc3RlZEgAEikKCnR1cm5fZW5kZWQYFyABKAsyEy5jbGF3ZC52MS5UdXJuRW5kZWRIABI3ChFtZW1vcnlfcmVtZW1iZXJlZBgYIAEoCzIaLmNsYXdkLnYxLk1lbW9yeVJlbWVtYmVyZWRIABI1ChBtZW1vcnlfZm9yZ290dGVuGBkgASgLMhkuY2xhd2QudjEuTWVtb3J5Rm9yZ290dGVuSAASOQoScGVybWlzc2lvbl9kZWNpZGVkGBogASgLMhsuY2xhd2QudjEuUGVybWlzc2lvbkRlY2lkZWRIABIvCg1jb250ZXh0X2J1aWx0GBsgASgLMhYuY2xhd2QudjEuQ29udGV4dEJ1aWx0SAASKwoLaG9va19zdG9yZWQYHCABKAsyFC5jbGF3ZC52MS5Ib29rU3RvcmVkSAASNQoQZ3JhbnRfcmVtZW1iZXJlZBgdIAEoCzIZLmNsYXdkLnYxLkdyYW50UmVtZW1iZXJlZEgAEi8KDWhvb2tfc3dpdGNoZWQYHiABKAsyFi5jbGF3ZC52MS5Ib29rU3dpdGNoZWRIAEIGCgRib2R5QgcKBV9oYXNoIoABCg1TZXNzaW9uT3BlbmVkEhIKCnNlc3Npb25faWQYASABKAkSEQoJd29ya3NwYWNlGAIgASgJEg0KBXRpdGxlGAMgASgJEg0KBW1vZGVsGAQgASgJEhMKC2ZvcmtlZF9mcm9tGAUgASgJEhUKDWZvcmtlZF9hdF9zZXEYBiABKA0iLQoJVXNlclNwb2tlEhIKCm1lc3NhZ2VfaWQYASABKAkSDAoEdGV4dBgCIAEoCSJcCgtUdXJuU3RhcnRlZBIPCgd0dXJuX2lkGAEgASgJEg0KBW1vZGVsGAIgASgJEg0KBWFsbG93GAMgAygJEgwKBHlvbG8YBCABKAgSEAoIYXR0ZW5kZWQYBSABKAgiLwoLVHVyblJlc3VtZWQSDwoHdHVybl9pZBgBIAEoCRIPCgdhdHRlbXB0GAIgASgNImMKCkJsb2NrRW5kZWQSDwoHdHVybl9pZBgBIAEoCRIMCgRzdGVwGAIgASgNEg0KBWJsb2NrGAMgASgNEicKB2NvbnRlbnQYBCABKAsyFi5jbGF3ZC52MS5Db250ZW50QmxvY2sibwoKUmVwbHlFbmRlZBIPCgd0dXJuX2lkGAEgASgJEgwKBHN0ZXAYAiABKA0SIgoEc3RvcBgDIAEoDjIULmNsYXdkLnYxLlN0b3BSZWFzb24SHgoFdXNhZ2UYBCABKAsyDy5jbGF3ZC52MS5Vc2FnZSKaAQoHSG9va1JhbhIPCgd0dXJuX2lkGAEgASgJEg8KB2NhbGxfaWQYAiABKAkSDQoFcG9pbnQYAyABKAkSDAoEaG9vaxgEIAEoCRImCgd2ZXJkaWN0GAUgASgOMhUuY2xhd2QudjEuSG9va1ZlcmRpY3QSDwoHYmVjYXVzZRgGIAEoCRIKCgJtcxgHIAEoARILCgNyYW4YCCABKAgiPQoLR2F0ZVZlcmRpY3QSDAoEZ2F0ZRgBIAEoCRIPCgd2ZXJkaWN0GAIgASgJEg8KB2JlY2F1c2UYAyABKAkiygEKDUFwcHJvdmFsQXNrZWQSEwoLYXBwcm92YWxfaWQYASABKAkSDwoHdHVybl9pZBgCIAEoCRIPCgdjYWxsX2lkGAMgASgJEgwKBHRvb2wYBCABKAkSJQoEYXJncxgFIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSDwoHYmVjYXVzZRgGIAEoCRIVCg1leHBpcmVzX2F0X21zGAcgASgBEhIKCnBlcm1pc3Npb24YCCABKAkSEQoJcHJpbmNpcGFsGAkgASgJImAKEEFwcHJvdmFsQW5zd2VyZWQSEwoLYXBwcm92YWxfaWQYASABKAkSDwoHYWxsb3dlZBgCIAEoCBImCgVzY29wZRgDIAEoDjIXLmNsYXdkLnYxLkFwcHJvdmFsU2NvcGUiJgoPQXBwcm92YWxFeHBpcmVkEhMKC2FwcHJvdmFsX2lkGAEgASgJIp8BCg9Ub29sQ2FsbFN0YXJ0ZWQSDwoHdHVybl9pZBgBIAEoCRIPCgdjYWxsX2lkGAIgASgJEgwKBHRvb2wYAyABKAkSJQoEYXJncxgEIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSJAoFdHJhY2UYBSADKAsyFS5jbGF3ZC52MS5HYXRlVmVyZGljdBIPCgdhdHRlbXB0GAYgASgNIs8BCg1Ub29sQ2FsbEVuZGVkEg8KB3R1cm5faWQYASABKAkSDwoHY2FsbF9pZBgCIAEoCRIMCgR0b29sGAMgASgJEigKBnN0YXR1cxgEIAEoDjIYLmNsYXdkLnYxLlRvb2xDYWxsU3RhdHVzEg4KBm91dHB1dBgFIAEoCRIiCgdmYWlsdXJlGAYgASgLMhEuY2xhd2QudjEuRmFpbHVyZRIKCgJtcxgHIAEoARIkCgV0cmFjZRgIIAMoCzIVLmNsYXdkLnYxLkdhdGVWZXJkaWN0IiUKEkludGVycnVwdFJlcXVlc3RlZBIPCgd0dXJuX2lkGAEgASgJImgKCVR1cm5FbmRlZBIPCgd0dXJuX2lkGAEgASgJEiYKB291dGNvbWUYAiABKA4yFS5jbGF3ZC52MS5UdXJuT3V0Y29tZRIiCgdmYWlsdXJlGAMgASgLMhEuY2xhd2QudjEuRmFpbHVyZSJXChBNZW1vcnlSZW1lbWJlcmVkEhEKCW1lbW9yeV9pZBgBIAEoCRIMCgR0ZXh0GAIgASgJEg4KBmF1dGhvchgDIAEoCRISCgpzZXNzaW9uX2lkGAQgASgJIiQKD01lbW9yeUZvcmdvdHRlbhIRCgltZW1vcnlfaWQYASABKAki8gEKEVBlcm1pc3Npb25EZWNpZGVkEhEKCXByaW5jaXBhbBgBIAEoCRITCgtzb3VyY2VfaGFzaBgCIAEoCRISCgpwZXJtaXNzaW9uGAMgASgJEhAKCHJlc29sdmVkGAQgASgJEg8KB2FsbG93ZWQYBSABKAgSKgoGc291cmNlGAYgASgOMhouY2xhd2QudjEuUGVybWlzc2lvblNvdXJjZRIPCgdiZWNhdXNlGAcgASgJEhIKCnNlc3Npb25faWQYCCABKAkSDwoHdHVybl9pZBgJIAEoCRIKCgJtcxgKIAEoARIQCghsZWZ0X291dBgLIAEoDSJeCgxDb250ZXh0QnVpbHQSDwoHdHVybl9pZBgBIAEoCRIMCgRzdGVwGAIgASgNEg8KB2NvbnRleHQYAyABKAkSEwoGc3lzdGVtGAQgASgJSACIAQFCCQoHX3N5c3RlbSJFCgpIb29rU3RvcmVkEgwKBGhvb2sYASABKAkSCwoDa2V5GAIgASgJEhIKBXZhbHVlGAMgASgJSACIAQFCCAoGX3ZhbHVlIkkKD0dyYW50UmVtZW1iZXJlZBIRCglwcmluY2lwYWwYASABKAkSEgoKcGVybWlzc2lvbhgCIAEoCRIPCgdhbGxvd2VkGAMgASgIIlMKDEhvb2tTd2l0Y2hlZBIMCgRob29rGAEgASgJEg8KB2VuYWJsZWQYAiABKAgSDwoHYmVjYXVzZRgDIAEoCRITCgtzb3VyY2VfaGFzaBgEIAEoCSrQAQoKU3RvcFJlYXNvbhIbChdTVE9QX1JFQVNPTl9VTlNQRUNJRklFRBAAEhQKEFNUT1BfUkVBU09OX0RPTkUQARIVChFTVE9QX1JFQVNPTl9DQUxMUxACEhYKElNUT1BfUkVBU09OX0xFTkdUSBADEhkKFVNUT1BfUkVBU09OX0NBTkNFTExFRBAEEhYKElNUT1BfUkVBU09OX0ZBSUxFRBAFEhQKEFNUT1BfUkVBU09OX0xPU1QQBhIXChNTVE9QX1JFQVNPTl9SRUZVU0VEEAcquQEKC0hvb2tWZXJkaWN0EhwKGEhPT0tfVkVSRElDVF9VTlNQRUNJRklFRBAAEhUKEUhPT0tfVkVSRElDVF9QQVNTEAESFwoTSE9PS19WRVJESUNUX01PRElGWRACEhYKEkhPT0tfVkVSRElDVF9CTE9DSxADEhcKE0hPT0tfVkVSRElDVF9BTlNXRVIQBBIVChFIT09LX1ZFUkRJQ1RfU0tJUBAFEhQKEEhPT0tfVkVSRElDVF9BU0sQBip/Cg1BcHByb3ZhbFNjb3BlEh4KGkFQUFJPVkFMX1NDT1BFX1VOU1BFQ0lGSUVEEAASFwoTQVBQUk9WQUxfU0NPUEVfT05DRRABEhoKFkFQUFJPVkFMX1NDT1BFX1NFU1NJT04QAhIZChVBUFBST1ZBTF9TQ09QRV9BTFdBWVMQAyrhAQoOVG9vbENhbGxTdGF0dXMSIAocVE9PTF9DQUxMX1NUQVRVU19VTlNQRUNJRklFRBAAEhkKFVRPT0xfQ0FMTF9TVEFUVVNfRE9ORRABEhsKF1RPT0xfQ0FMTF9TVEFUVVNfRkFJTEVEEAISGwoXVE9PTF9DQUxMX1NUQVRVU19ERU5JRUQQAxIZChVUT09MX0NBTExfU1RBVFVTX0xPU1QQBBIeChpUT09MX0NBTExfU1RBVFVTX0NBTkNFTExFRBAFEh0KGVRPT0xfQ0FMTF9TVEFUVVNfQU5TV0VSRUQQBip3CgtUdXJuT3V0Y29tZRIcChhUVVJOX09VVENPTUVfVU5TUEVDSUZJRUQQABIVChFUVVJOX09VVENPTUVfRE9ORRABEhoKFlRVUk5fT1VUQ09NRV9DQU5DRUxMRUQQAhIXChNUVVJOX09VVENPTUVfRkFJTEVEEAMqzAEKEFBlcm1pc3Npb25Tb3VyY2USIQodUEVSTUlTU0lPTl9TT1VSQ0VfVU5TUEVDSUZJRUQQABIaChZQRVJNSVNTSU9OX1NPVVJDRV9SVUxFEAESIAocUEVSTUlTU0lPTl9TT1VSQ0VfUkVNRU1CRVJFRBACEhwKGFBFUk1JU1NJT05fU09VUkNFX1BFUlNPThADEhwKGFBFUk1JU1NJT05fU09VUkNFX05PQk9EWRAEEhsKF1BFUk1JU1NJT05fU09VUkNFX1NUT1JNEAViBnByb3RvMw", [file_clawd_v1_content, file_clawd_v1_failure, file_google_protobuf_struct]);
 
 /**
  * One line of a journal. On disk it is the ProtoJSON of this message; on the wire it is the message itself.
@@ -178,6 +178,46 @@ export type Event = Message<"clawd.v1.Event"> & {
      */
     value: MemoryForgotten;
     case: "memoryForgotten";
+  } | {
+    /**
+     * It was decided whether a script may touch something; written before it does.
+     *
+     * @generated from field: clawd.v1.PermissionDecided permission_decided = 26;
+     */
+    value: PermissionDecided;
+    case: "permissionDecided";
+  } | {
+    /**
+     * Hooks changed what the model is asked.
+     *
+     * @generated from field: clawd.v1.ContextBuilt context_built = 27;
+     */
+    value: ContextBuilt;
+    case: "contextBuilt";
+  } | {
+    /**
+     * A hook put something into its small store, or took it out.
+     *
+     * @generated from field: clawd.v1.HookStored hook_stored = 28;
+     */
+    value: HookStored;
+    case: "hookStored";
+  } | {
+    /**
+     * A person's answer to a script's question holds from now on.
+     *
+     * @generated from field: clawd.v1.GrantRemembered grant_remembered = 29;
+     */
+    value: GrantRemembered;
+    case: "grantRemembered";
+  } | {
+    /**
+     * A hook was turned on or off, by a person or because its process had to be killed too often.
+     *
+     * @generated from field: clawd.v1.HookSwitched hook_switched = 30;
+     */
+    value: HookSwitched;
+    case: "hookSwitched";
   } | { case: undefined; value?: undefined };
 };
 
@@ -592,6 +632,20 @@ export type ApprovalAsked = Message<"clawd.v1.ApprovalAsked"> & {
    * @generated from field: double expires_at_ms = 7;
    */
   expiresAtMs: number;
+
+  /**
+   * The permission that is asked for, e.g. "read=/etc/hosts"; empty when the question is about a call.
+   *
+   * @generated from field: string permission = 8;
+   */
+  permission: string;
+
+  /**
+   * Who asks for that permission, e.g. "hook:guard"; empty when the question is about a call.
+   *
+   * @generated from field: string principal = 9;
+   */
+  principal: string;
 };
 
 /**
@@ -622,7 +676,7 @@ export type ApprovalAnswered = Message<"clawd.v1.ApprovalAnswered"> & {
   allowed: boolean;
 
   /**
-   * How far the yes reaches.
+   * How far the answer reaches.
    *
    * @generated from field: clawd.v1.ApprovalScope scope = 3;
    */
@@ -903,6 +957,251 @@ export const MemoryForgottenSchema: GenMessage<MemoryForgotten> = /*@__PURE__*/
   messageDesc(file_clawd_v1_event, 17);
 
 /**
+ * One decision about a script's permission.
+ *
+ * @generated from message clawd.v1.PermissionDecided
+ */
+export type PermissionDecided = Message<"clawd.v1.PermissionDecided"> & {
+  /**
+   * Who wanted it: "hook:NAME" or "script:PATH".
+   *
+   * @generated from field: string principal = 1;
+   */
+  principal: string;
+
+  /**
+   * Lower-case hex SHA-256 of the program that wanted it.
+   *
+   * @generated from field: string source_hash = 2;
+   */
+  sourceHash: string;
+
+  /**
+   * What it wanted, in the permission language, e.g. "read=/etc/hosts".
+   *
+   * @generated from field: string permission = 3;
+   */
+  permission: string;
+
+  /**
+   * What that came to: the real path, the addresses; empty when nothing was looked at.
+   *
+   * @generated from field: string resolved = 4;
+   */
+  resolved: string;
+
+  /**
+   * True when it may.
+   *
+   * @generated from field: bool allowed = 5;
+   */
+  allowed: boolean;
+
+  /**
+   * What decided.
+   *
+   * @generated from field: clawd.v1.PermissionSource source = 6;
+   */
+  source: PermissionSource;
+
+  /**
+   * The rule or the answer that decided.
+   *
+   * @generated from field: string because = 7;
+   */
+  because: string;
+
+  /**
+   * The session it happened in; empty outside one.
+   *
+   * @generated from field: string session_id = 8;
+   */
+  sessionId: string;
+
+  /**
+   * The turn it happened in; empty outside one.
+   *
+   * @generated from field: string turn_id = 9;
+   */
+  turnId: string;
+
+  /**
+   * Wall time of the deciding, milliseconds.
+   *
+   * @generated from field: double ms = 10;
+   */
+  ms: number;
+
+  /**
+   * Decisions before this one that were not written because there were too many at once.
+   *
+   * @generated from field: uint32 left_out = 11;
+   */
+  leftOut: number;
+};
+
+/**
+ * Describes the message clawd.v1.PermissionDecided.
+ * Use `create(PermissionDecidedSchema)` to create a new message.
+ */
+export const PermissionDecidedSchema: GenMessage<PermissionDecided> = /*@__PURE__*/
+  messageDesc(file_clawd_v1_event, 18);
+
+/**
+ * What the hooks before a model call made of it.
+ *
+ * @generated from message clawd.v1.ContextBuilt
+ */
+export type ContextBuilt = Message<"clawd.v1.ContextBuilt"> & {
+  /**
+   * The turn's id.
+   *
+   * @generated from field: string turn_id = 1;
+   */
+  turnId: string;
+
+  /**
+   * Which model call of the turn, from 1; 0 for what holds for all of them and stays in the conversation.
+   *
+   * @generated from field: uint32 step = 2;
+   */
+  step: number;
+
+  /**
+   * Text that goes to the model beside the conversation; empty for none.
+   *
+   * @generated from field: string context = 3;
+   */
+  context: string;
+
+  /**
+   * The system prompt in place of the house's own; absent when no hook changed it.
+   *
+   * @generated from field: optional string system = 4;
+   */
+  system?: string | undefined;
+};
+
+/**
+ * Describes the message clawd.v1.ContextBuilt.
+ * Use `create(ContextBuiltSchema)` to create a new message.
+ */
+export const ContextBuiltSchema: GenMessage<ContextBuilt> = /*@__PURE__*/
+  messageDesc(file_clawd_v1_event, 19);
+
+/**
+ * One change of a hook's small store.
+ *
+ * @generated from message clawd.v1.HookStored
+ */
+export type HookStored = Message<"clawd.v1.HookStored"> & {
+  /**
+   * The hook's name.
+   *
+   * @generated from field: string hook = 1;
+   */
+  hook: string;
+
+  /**
+   * The key.
+   *
+   * @generated from field: string key = 2;
+   */
+  key: string;
+
+  /**
+   * The value as JSON; absent when the key was taken out.
+   *
+   * @generated from field: optional string value = 3;
+   */
+  value?: string | undefined;
+};
+
+/**
+ * Describes the message clawd.v1.HookStored.
+ * Use `create(HookStoredSchema)` to create a new message.
+ */
+export const HookStoredSchema: GenMessage<HookStored> = /*@__PURE__*/
+  messageDesc(file_clawd_v1_event, 20);
+
+/**
+ * A lasting answer to a script's question.
+ *
+ * @generated from message clawd.v1.GrantRemembered
+ */
+export type GrantRemembered = Message<"clawd.v1.GrantRemembered"> & {
+  /**
+   * Who asked: "hook:NAME".
+   *
+   * @generated from field: string principal = 1;
+   */
+  principal: string;
+
+  /**
+   * What for, in the permission language.
+   *
+   * @generated from field: string permission = 2;
+   */
+  permission: string;
+
+  /**
+   * True for a grant, false for a denial.
+   *
+   * @generated from field: bool allowed = 3;
+   */
+  allowed: boolean;
+};
+
+/**
+ * Describes the message clawd.v1.GrantRemembered.
+ * Use `create(GrantRememberedSchema)` to create a new message.
+ */
+export const GrantRememberedSchema: GenMessage<GrantRemembered> = /*@__PURE__*/
+  messageDesc(file_clawd_v1_event, 21);
+
+/**
+ * A hook was turned on or off.
+ *
+ * @generated from message clawd.v1.HookSwitched
+ */
+export type HookSwitched = Message<"clawd.v1.HookSwitched"> & {
+  /**
+   * The hook's name.
+   *
+   * @generated from field: string hook = 1;
+   */
+  hook: string;
+
+  /**
+   * True for on.
+   *
+   * @generated from field: bool enabled = 2;
+   */
+  enabled: boolean;
+
+  /**
+   * Why; empty when a person did it.
+   *
+   * @generated from field: string because = 3;
+   */
+  because: string;
+
+  /**
+   * Lower-case hex SHA-256 of its file at that moment: a changed file starts anew. Empty when a person did it.
+   *
+   * @generated from field: string source_hash = 4;
+   */
+  sourceHash: string;
+};
+
+/**
+ * Describes the message clawd.v1.HookSwitched.
+ * Use `create(HookSwitchedSchema)` to create a new message.
+ */
+export const HookSwitchedSchema: GenMessage<HookSwitched> = /*@__PURE__*/
+  messageDesc(file_clawd_v1_event, 22);
+
+/**
  * Why a reply ended.
  *
  * @generated from enum clawd.v1.StopReason
@@ -1068,11 +1367,18 @@ export const ApprovalScope = {
   ONCE: 1,
 
   /**
-   * This tool for the rest of the session.
+   * This tool, or exactly this permission, for the rest of the session.
    *
    * @generated from enum value: APPROVAL_SCOPE_SESSION = 2;
    */
   SESSION: 2,
+
+  /**
+   * Exactly this permission from now on, also in other sessions; for a call the same as SESSION.
+   *
+   * @generated from enum value: APPROVAL_SCOPE_ALWAYS = 3;
+   */
+  ALWAYS: 3,
 } as const;
 
 /**
@@ -1204,4 +1510,66 @@ export type TurnOutcome = (typeof TurnOutcome)[keyof typeof TurnOutcome] | Unkno
  */
 export const TurnOutcomeSchema: GenEnum<TurnOutcome> = /*@__PURE__*/
   enumDesc(file_clawd_v1_event, 4);
+
+/**
+ * How a permission was decided.
+ *
+ * @generated from enum clawd.v1.PermissionSource
+ */
+export const PermissionSource = {
+  /**
+   * Never written.
+   *
+   * @generated from enum value: PERMISSION_SOURCE_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED: 0,
+
+  /**
+   * By what was granted or denied in advance.
+   *
+   * @generated from enum value: PERMISSION_SOURCE_RULE = 1;
+   */
+  RULE: 1,
+
+  /**
+   * By an earlier answer of a person.
+   *
+   * @generated from enum value: PERMISSION_SOURCE_REMEMBERED = 2;
+   */
+  REMEMBERED: 2,
+
+  /**
+   * By a person, just now.
+   *
+   * @generated from enum value: PERMISSION_SOURCE_PERSON = 3;
+   */
+  PERSON: 3,
+
+  /**
+   * Denied, because nobody was there to be asked, or nobody answered in time.
+   *
+   * @generated from enum value: PERMISSION_SOURCE_NOBODY = 4;
+   */
+  NOBODY: 4,
+
+  /**
+   * Denied, because it asked too often or too much.
+   *
+   * @generated from enum value: PERMISSION_SOURCE_STORM = 5;
+   */
+  STORM: 5,
+} as const;
+
+/**
+ * How a permission was decided.
+ *
+ * @generated from enum clawd.v1.PermissionSource
+ */
+export type PermissionSource = (typeof PermissionSource)[keyof typeof PermissionSource] | UnknownEnum;
+
+/**
+ * Describes the enum clawd.v1.PermissionSource.
+ */
+export const PermissionSourceSchema: GenEnum<PermissionSource> = /*@__PURE__*/
+  enumDesc(file_clawd_v1_event, 5);
 

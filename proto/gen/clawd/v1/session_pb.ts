@@ -454,7 +454,7 @@ export const ProviderVariableSchema: GenMessage<ProviderVariable> = /*@__PURE__*
  */
 export type SayResponse = Message<"clawd.v1.SayResponse"> & {
   /**
-   * The turn that answers.
+   * The turn that answers; empty when a hook took the message and nothing was said.
    *
    * @generated from field: string turn_id = 1;
    */
