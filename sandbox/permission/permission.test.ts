@@ -20,7 +20,23 @@ const good: [text: string, value: Permission[], printed?: string][] = [
   ["run=./bin/tool", [{ kind: "run", program: "/base/bin/tool" }], "run=/base/bin/tool"],
   ["sys=hostname", [{ kind: "sys", api: "hostname" }]],
   ["tool=mcp_files_*", [{ kind: "tool", name: "mcp_files_*" }]],
+  ["net=10.9.8.7/8", [{ kind: "net", host: "10.0.0.0/8" }], "net=10.0.0.0/8"],
+  ["net=10.0.0.0/8:443", [{ kind: "net", host: "10.0.0.0/8", port: 443 }]],
+  ["net=10.0.0.1/32", [{ kind: "net", host: "10.0.0.1" }], "net=10.0.0.1"],
+  ["net=[FC00::1]/7", [{ kind: "net", host: "fc00::/7" }], "net=[fc00::]/7"],
+  ["net=[fc00::]/7:80", [{ kind: "net", host: "fc00::/7", port: 80 }]],
+  ["net=[::ffff:10.0.0.1]", [{ kind: "net", host: "10.0.0.1" }], "net=10.0.0.1"],
+  ["net=*.localhost", [{ kind: "net", host: "*.localhost" }]],
+  ["net=*.Bücher.example", [{ kind: "net", host: "*.xn--bcher-kva.example" }], "net=*.xn--bcher-kva.example"],
+  ["read=/a\\,b", [{ kind: "read", path: "/a,b" }]],
+  ["read=/a\\\\b", [{ kind: "read", path: "/a\\b" }]],
+  ["read=/a\\*", [{ kind: "read", path: "/a*" }]],
+  ["read=/a b\\ ", [{ kind: "read", path: "/a b " }]],
+  ["read= /a ", [{ kind: "read", path: "/a" }], "read=/a"],
+  ["run=/opt/a\\,b", [{ kind: "run", program: "/opt/a,b" }]],
   ["memory=read", [{ kind: "memory", access: "read" }]],
+  ["memory=query:notes/2024*", [{ kind: "memory", access: "query", namespace: "notes/2024*" }]],
+  ["memory=write:notes", [{ kind: "memory", access: "write", namespace: "notes" }]],
 ];
 
 test.each(good)("%s is understood, and printed so that it is read back the same", (text, value, printed = text) => {
@@ -39,6 +55,15 @@ test("a list is several permissions", () => {
   });
 });
 
+test("~ is the home folder where there is one", () => {
+  const home = (text: string) => parsePermission(text, "/base", "/home/me");
+  expect(home("read=~")).toEqual({ ok: true, value: [{ kind: "read", path: "/home/me" }] });
+  expect(home("write=~/a,./b")).toMatchObject({ value: [{ path: "/home/me/a" }, { path: "/base/b" }] });
+  expect(home("run=~/bin/x")).toMatchObject({ value: [{ program: "/home/me/bin/x" }] });
+  expect(home("read=./~")).toMatchObject({ value: [{ path: "/base/~" }] });
+  expect(home("read=~root/x")).toMatchObject({ ok: false });
+});
+
 describe("what is wrong is named", () => {
   const bad: [text: string, part: string][] = [
     ["raed=/x", '"raed" is no kind of permission; did you mean "read"?'],
@@ -51,13 +76,26 @@ describe("what is wrong is named", () => {
     ["read=~/x", "~ is not resolved here"],
     ["read=/x/*.ts", "paths have no patterns"],
     ["read=/x\0y", "not a path"],
-    ["net=https://example.com", "an address or a network"],
-    ["net=10.0.0.0/8", "an address or a network"],
+    ["import", '"import" cannot be granted'],
+    ["all", '"all" cannot be granted'],
+    ["read=file:///x", "a URL is no path"],
+    ["read=https://example.com/x", "a URL is no path"],
+    ["read=/a, ,/b", "a value is missing"],
+    ["run=~/x", "~ is not resolved here"],
+    ["net=https://example.com", "a URL; write HOST"],
+    ["net=example.com/x", "neither a host nor a network"],
+    ["net=10.0.0.0/33", "not a network"],
+    ["net=example.com/8", "not a network"],
+    ["net=[::1]/129", "not a network"],
+    ["net=fc00::/7", "an IPv6 address stands in brackets"],
+    ["net=*.co.uk", "too wide"],
+    ["net=*.github.io", "too wide"],
+    ["net=*.10.0.0.0/8", "an address has no names"],
     ["net=::1", "an IPv6 address stands in brackets"],
     ["net=*", "not a host"],
     ["net=a*.example.com", "not a host"],
     ["net=*.com", "too wide"],
-    ["net=*.127.0.0.1", "too wide"],
+    ["net=*.127.0.0.1", "an address has no names"],
     ["net=user@example.com", "not a host"],
     ["net=example.com:0", "the port must be 1 to 65535"],
     ["net=example.com:65536", "the port must be 1 to 65535"],
@@ -66,7 +104,10 @@ describe("what is wrong is named", () => {
     ["env=*A", "not a name"],
     ["run=git status", "not the name of a program"],
     ["sys=passwd", "unknown; there are hostname"],
-    ["memory=all", "unknown; there are read and write"],
+    ["env=*", "not a name"],
+    ["sys=networkInterfaces", "unknown; there are hostname"],
+    ["memory=all", "unknown; there are query, read and write"],
+    ["memory=read:a b", "not a namespace"],
   ];
   test.each(bad)("%j", (text, part) => {
     const parsed = parsePermission(text, "/base");
