@@ -1,3 +1,5 @@
+import { proxySettings } from "../egress/proxy-variables.ts";
+import type { ProxyOpener } from "./filtered-network.ts";
 import { checkSpec } from "./launch-check.ts";
 import type { Launcher } from "./launcher.ts";
 import { LEASE_VARIABLE, type LeaseWatcher } from "./lease-watcher.ts";
@@ -6,27 +8,38 @@ import { sendSignal } from "./process-tree.ts";
 
 /**
  * Launches children with their lease and limits, but with nothing that confines them. The tree is their process group
- * and whoever carries the mark in its environment: a child that leaves the group and wipes its environment escapes.
+ * and whoever carries the mark in its environment: a child that leaves the group and wipes its environment escapes. A
+ * filtered network is advice: the child learns of its proxy, and may go past it.
  * `sh` drops variables whose names are not identifiers.
  * @param nextMark gives every launch a mark of its own
  */
-export function createBareLauncher(detail: string, watcher: LeaseWatcher, nextMark: () => string): Launcher {
+export function createBareLauncher(
+  detail: string,
+  watcher: LeaseWatcher,
+  proxies: ProxyOpener,
+  nextMark: () => string,
+): Launcher {
   return {
     level: "none",
     detail,
     launch(spec) {
       const checked = checkSpec(spec);
       const mark = nextMark();
+      const { network } = spec.confinement;
+      const proxy = typeof network === "object" ? proxies.onLoopback(network) : undefined;
       return spawnLeased(watcher, {
         command: checked.command,
         cwd: spec.cwd,
-        env: { ...spec.env, [LEASE_VARIABLE]: mark },
+        env: { ...spec.env, ...(proxy ? proxySettings(proxy.bypass) : {}), [LEASE_VARIABLE]: mark },
         limits: spec.limits,
         processesInside: false,
         pipes: spec.pipes,
+        proxyUrl: proxy?.url,
         handOn: undefined,
+        filter: undefined,
         markAtEnd: mark,
         terminate: (pid) => sendSignal(pid, "SIGTERM"),
+        atEnd: () => proxy?.close(),
       });
     },
   };

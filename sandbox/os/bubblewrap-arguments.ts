@@ -48,7 +48,7 @@ function planMounts(spec: CheckedSpec, confinement: Confinement, view: SystemVie
   for (const link of view.links) if (!isAsked(link.at)) add({ at: link.at, kind: "link", target: link.target });
   const system = confinement.system === "programs" ? view.programs : view.libraries;
   for (const path of system) add({ at: path, kind: "read", source: path });
-  if (confinement.network) {
+  if (confinement.network !== "none") {
     for (const path of view.network.filter(existsSync)) {
       // Where /etc is shown, the name is there already, often as a link to /run: what is missing is the place it leads to.
       const place = system.some((root) => isInFolder(root, path)) ? realpathSync.native(path) : path;

@@ -41,7 +41,13 @@ type Change = Partial<Omit<LaunchSpec, "command" | "confinement">> & {
 };
 
 function specOf(command: readonly [string, ...string[]], change: Change = {}): LaunchSpec {
-  const confinement = { read: [], write: [work], network: false, system: "programs" as const, ...change.confinement };
+  const confinement = {
+    read: [],
+    write: [work],
+    network: "none" as const,
+    system: "programs" as const,
+    ...change.confinement,
+  };
   return { cwd: work, env: { PATH: SEARCH_PATH }, limits: {}, pipes: 0, ...change, command, confinement };
 }
 
@@ -271,10 +277,11 @@ describe.skipIf(noBubblewrap)("bubblewrap confines", () => {
     const address = server.address();
     const port = typeof address === "object" && address ? address.port : 0;
     const script = `require("node:net").connect(${port}, "127.0.0.1").on("error", (e) => console.log(e.code)).on("data", (d) => console.log(String(d)))`;
-    const attempt = (network: boolean) => run(boxed, specOf([nodeBinary, "-e", script], { confinement: { network } }));
-    expect((await attempt(false)).out).toBe("ECONNREFUSED\n");
-    expect((await attempt(true)).out).toBe("reached\n");
-    const resolv = await shell(boxed, "cat /etc/resolv.conf", { confinement: { network: true } });
+    const attempt = (network: "none" | "host") =>
+      run(boxed, specOf([nodeBinary, "-e", script], { confinement: { network } }));
+    expect((await attempt("none")).out).toBe("ECONNREFUSED\n");
+    expect((await attempt("host")).out).toBe("reached\n");
+    const resolv = await shell(boxed, "cat /etc/resolv.conf", { confinement: { network: "host" } });
     expect(resolv.out).toBe(readFileSync("/etc/resolv.conf", "utf8"));
     server.close();
   });
@@ -298,7 +305,7 @@ describe.skipIf(noBubblewrap)("bubblewrap confines", () => {
 });
 
 test("a file of the machine that vanished since it was looked at is left out", () => {
-  const spec = specOf(["true"], { confinement: { network: true } });
+  const spec = specOf(["true"], { confinement: { network: "host" } });
   const gone = join(work, "gone");
   const view = { ...readSystemView(), network: [gone], secrets: [gone] };
   expect(fileArguments(checkSpec(spec), spec.confinement, spec.cwd, view)).not.toContain(gone);

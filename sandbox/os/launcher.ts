@@ -1,4 +1,7 @@
 import type { Duplex, Readable, Writable } from "node:stream";
+import type { DeniedConnection } from "../egress/egress-proxy.ts";
+import type { Grant } from "../permission/permission.ts";
+import type { SyscallProfile } from "./syscall-profiles.ts";
 
 /** How strong the wall around a child process is. */
 export type SandboxLevel = "bubblewrap" | "none";
@@ -15,10 +18,24 @@ export type Confinement = {
   readonly write: readonly string[];
   /** Absolute paths that are empty for it although a path above them is in `read` or `write`. They need not exist. */
   readonly hide?: readonly string[];
-  /** True for the host's network, false for none at all. */
-  readonly network: boolean;
+  readonly network: NetworkAccess;
   /** `programs`: /usr, /bin, /lib …, /etc read-only. `libraries`: only what the dynamic linker needs. */
   readonly system: "programs" | "libraries";
+  /** Which system calls there are for it; `program` when absent. */
+  readonly syscalls?: SyscallProfile;
+};
+
+/**
+ * `none`: not even the machine's own loopback. `host`: all that the machine has, unfiltered. A grant: what its `net`
+ * permissions say, through a proxy that looks up, judges and dials for the child and that its environment names
+ * (HTTP_PROXY and the like). What knows no proxies reaches nothing. On level `none` nothing holds a child to its grant.
+ */
+export type NetworkAccess = "none" | "host" | FilteredNetwork;
+
+export type FilteredNetwork = {
+  readonly grant: Grant;
+  /** Hears of every connection that was denied. */
+  readonly onDenied: (denied: DeniedConnection) => void;
 };
 
 /** Limits the kernel keeps. Absent means the system's own. */
@@ -35,6 +52,8 @@ export type ProcessLimits = {
   readonly openFiles?: number;
   /** Size of one written file (RLIMIT_FSIZE), MiB. */
   readonly fileMib?: number;
+  /** How far it stands back for others on the processor, 0 to 19. */
+  readonly nice?: number;
 };
 
 export type LaunchSpec = {

@@ -32,7 +32,7 @@ console.log("launching " + launcher.level);
 for (let n = 0; n < Number(count); n += 1) {
   const child = launcher.launch({
     command: ["/bin/sh", "-c", script, "sh", marker], cwd, env: { PATH: ${JSON.stringify(SEARCH_PATH)} }, limits: {}, pipes: 0,
-    confinement: { read: [], write: [cwd], network: false, system: "programs" },
+    confinement: { read: [], write: [cwd], network: "none", system: "programs" },
   });
   child.stdout.on("data", (chunk) => process.stdout.write(chunk));
   child.stderr.resume();

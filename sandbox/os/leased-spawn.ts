@@ -1,5 +1,7 @@
 import { spawn } from "node:child_process";
+import { setPriority } from "node:os";
 import { Duplex } from "node:stream";
+import { PROXY_URL_VARIABLES } from "../egress/proxy-variables.ts";
 import type { Exit, LeasedProcess, ProcessLimits } from "./launcher.ts";
 import type { LeaseWatcher } from "./lease-watcher.ts";
 import { killTree, sendSignal } from "./process-tree.ts";
@@ -14,13 +16,15 @@ const KIB_PER_MIB = 1024;
 const BLOCKS_PER_MIB = 2048; // `ulimit -f` counts 512-byte blocks
 
 /**
- * Runs between fork and the program: waits for the word that the lease is held, sets the limits, becomes the program.
+ * Runs between fork and the program: waits for the word that the lease is held, sets the limits, becomes the program. The
+ * word is empty or the URL of the program's proxy.
  * A limit that is above the system's own hard limit is left alone, because the stricter one is in force already.
  * Arguments: descriptor of the word, whether to close it (1) or hand it on (0), six limits (empty: none), the command.
  */
 const PROLOGUE = `
 read -r word <&"$1" || exit ${NEVER_STARTED_CODE}
 [ "$2" = 0 ] || eval "exec $1<&-"
+[ -z "$word" ] || for name in ${PROXY_URL_VARIABLES.join(" ")}; do export "$name=$word"; done
 limit() { [ -z "$2" ] || ulimit "$1" "$2" 2>/dev/null || :; }
 limit -c 0; limit -v "$3"; limit -d "$4"; limit -n "$5"; limit -f "$6"
 [ -z "$7" ] || ulimit -u "$7" 2>/dev/null || limit -p "$7"
@@ -39,30 +43,39 @@ export type SpawnPlan = {
   /** True when the command sets the limit of processes itself, with `PROCESSES_PROLOGUE`. */
   readonly processesInside: boolean;
   readonly pipes: number;
+  /** Comes with the word: the URL of the proxy for the variables that hold one; undefined for none. */
+  readonly proxyUrl: Promise<string> | undefined;
   /** Bytes for the command on descriptor 3 + `pipes`; undefined when that descriptor must be closed for it. */
   readonly handOn: string | undefined;
+  /** Bytes for the command on descriptor 4 + `pipes`, whole before it starts; undefined when there is no such descriptor. */
+  readonly filter: Buffer | undefined;
   /** What to look for when the head of the tree has ended by itself; `NO_MARK` when that takes all others along. */
   readonly markAtEnd: string;
   /** Sends SIGTERM to the command itself, given the head of the tree. */
   readonly terminate: (pid: number) => void;
+  /** Called once, when the child is gone or could not be started. */
+  readonly atEnd: () => void;
 };
 
 /** Starts a process in a group of its own that runs only once the watcher holds its lease. */
 export function spawnLeased(watcher: LeaseWatcher, plan: SpawnPlan): LeasedProcess {
   const wordAt = 3 + plan.pipes;
+  const descriptors = wordAt + (plan.filter === undefined ? 1 : 2);
   const child = spawn("/bin/sh", ["-c", PROLOGUE, "sh", String(wordAt), ...prologueArgs(plan), ...plan.command], {
     cwd: plan.cwd,
     env: plan.env,
-    stdio: Array.from({ length: wordAt + 1 }, () => "pipe" as const),
+    stdio: Array.from({ length: descriptors }, () => "pipe" as const),
     detached: true,
   });
   // Also fired by a signal that could not be delivered; the promise and the throw below already tell all of it.
   child.on("error", () => {});
   const { pid, stdin, stdout, stderr } = child;
   if (pid === undefined || !stdin || !stdout || !stderr) {
+    plan.atEnd();
     throw new Error(`cannot start ${plan.command[0]}: no more processes or descriptors`);
   }
   const pipes = child.stdio.slice(3).filter((stream) => stream instanceof Duplex);
+  standBack(pid, plan.limits.nice);
   // A write to a child that just died must not take the daemon down; the reader of `exited` hears of the death.
   for (const stream of [stdin, ...pipes]) stream.on("error", () => {});
 
@@ -72,17 +85,22 @@ export function spawnLeased(watcher: LeaseWatcher, plan: SpawnPlan): LeasedProce
       gone = true;
       sendSignal(-pid, "SIGKILL");
       watcher.end(pid, plan.markAtEnd);
+      plan.atEnd();
       resolve({ code, signal });
     });
   });
   const kill = () => {
     if (!gone) killTree(pid);
   };
+  // Before the word: were the daemon to die in between, the child would never start, rather than with half a filter.
+  if (plan.filter !== undefined) pipes.pop()?.end(plan.filter);
   const word = pipes.pop();
   word?.resume();
+  const say = (proxyUrl: string) => void word?.end(`${proxyUrl}\n${plan.handOn ?? ""}`);
   watcher.hold(pid, (held) => {
-    if (held) word?.end(`\n${plan.handOn ?? ""}`);
-    else kill();
+    if (!held) kill();
+    else if (plan.proxyUrl === undefined) say("");
+    else plan.proxyUrl.then(say, kill);
   });
   return {
     pid,
@@ -96,6 +114,16 @@ export function spawnLeased(watcher: LeaseWatcher, plan: SpawnPlan): LeasedProce
       if (!gone) plan.terminate(pid);
     },
   };
+}
+
+/** Before the command runs, so that all of its tree inherits it. */
+function standBack(pid: number, nice: number | undefined): void {
+  if (nice === undefined) return;
+  try {
+    setPriority(pid, nice);
+  } catch {
+    // It is dead already; its exit says so.
+  }
 }
 
 function prologueArgs({ handOn, limits, processesInside }: SpawnPlan): string[] {

@@ -4,11 +4,15 @@ import { isAbsolute, join } from "node:path";
 import { createBareLauncher } from "./bare-launcher.ts";
 import { namespaceArguments, SCRATCH_LIMIT_BYTES } from "./bubblewrap-arguments.ts";
 import { createBubblewrapLauncher } from "./bubblewrap-launcher.ts";
+import { type NetworkDoor, proxyOpener } from "./filtered-network.ts";
 import { closeInheritedDescriptors } from "./inherited-descriptors.ts";
 import type { Launcher } from "./launcher.ts";
 import { createLeaseWatcher, NO_MARK } from "./lease-watcher.ts";
+import type { Architecture } from "./syscall-filter.ts";
 
 const PROBE_TIMEOUT_MS = 5_000;
+/** Those whose system calls can be filtered. */
+const ARCHITECTURES: readonly Architecture[] = ["x64", "arm64"];
 
 export type ProbeOptions = {
   /** Folders in which to look for bwrap and the watcher's tools, as in PATH. */
@@ -17,13 +21,15 @@ export type ProbeOptions = {
   readonly wanted: "auto" | "none";
   /** The program that must be able to start in the sandbox: hook hosts and plugins run on it. */
   readonly nodeBinary: string;
+  /** For children with a filtered network; without it, there can be none. */
+  readonly door?: NetworkDoor;
 };
 
 /**
  * Finds out how strong a wall this machine offers, by building one. Never fails: the weakest level is `none`. Must be
  * asked on the main thread, where a parent-death signal means the death of the process. Call it once, at the start.
  */
-export async function probeLauncher({ searchPath, wanted, nodeBinary }: ProbeOptions): Promise<Launcher> {
+export async function probeLauncher({ searchPath, wanted, nodeBinary, door }: ProbeOptions): Promise<Launcher> {
   closeInheritedDescriptors();
   const markPrefix = readMarkPrefix();
   const watcher = createLeaseWatcher(searchPath, markPrefix);
@@ -32,7 +38,14 @@ export async function probeLauncher({ searchPath, wanted, nodeBinary }: ProbeOpt
     marks += 1;
     return markPrefix === NO_MARK ? NO_MARK : `${markPrefix}${marks}.`; // the dot ends it: 1. is not found in 12.
   };
-  const bare = (why: string) => createBareLauncher(`children are not confined: ${why}`, watcher, nextMark);
+  const proxies = proxyOpener(door, nodeBinary);
+  const bare = (why: string) =>
+    createBareLauncher(
+      `children are not confined, and a network grant is advice to them: ${why}`,
+      watcher,
+      proxies,
+      nextMark,
+    );
 
   if (wanted === "none") return bare("the sandbox is switched off by the configuration");
   const bwrap = searchPath
@@ -43,8 +56,10 @@ export async function probeLauncher({ searchPath, wanted, nodeBinary }: ProbeOpt
   if (!bwrap) return bare("bubblewrap is not installed. Install it with: apt-get install bubblewrap");
   const [version, trial] = await Promise.all([run(bwrap, ["--version"]), run(bwrap, trialArguments(nodeBinary))]);
   if (!trial.done) return bare(`${bwrap} does not work here (${trial.said}). ${adviseOn(trial.said)}`);
-  const detail = `${version.said}: own namespaces, no privileges, only what is granted`;
-  return createBubblewrapLauncher(bwrap, detail, watcher, nextMark);
+  const architecture = ARCHITECTURES.find((known) => known === process.arch);
+  const calls = architecture === undefined ? "every system call" : "few system calls";
+  const detail = `${version.said}: own namespaces, no privileges, ${calls}, only what is granted`;
+  return createBubblewrapLauncher(bwrap, detail, watcher, architecture, proxies, nextMark);
 }
 
 /**
