@@ -28,8 +28,11 @@ async function install(
   return asked;
 }
 
-test("a plugin built on grpc-js serves a tool and searches memory", async () => {
-  const asked = await install([{ permission: "memory=read", reason: "to know" }]);
+test.each([
+  { network: "no network", more: [] },
+  { network: "a filtered network", more: [{ permission: "net=api.example.com:443", reason: "to ask" }] },
+])("a plugin built on grpc-js, with $network, serves a tool and searches memory", async ({ more }) => {
+  const asked = await install([{ permission: "memory=read", reason: "to know" }, ...more]);
   const lines: string[] = [];
   const outcome = await lab.call("plugin_foreign_act", { query: "apples" }, { progress: (line) => lines.push(line) });
   expect(outcome).toEqual({ status: "done", output: "/notes/a.md: apples are red\nn1: a note" });

@@ -2,7 +2,7 @@ import { lstat, mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { Memory } from "../core/domain/memory.ts";
 import type { CallToolResponse, InitializeResponse } from "../proto/gen/clawd/plugin/v1/plugin_pb.ts";
-import type { Exit, Launcher, LeasedProcess } from "../sandbox/os/launcher.ts";
+import type { Exit, FilteredNetwork, Launcher, LeasedProcess } from "../sandbox/os/launcher.ts";
 import type { Grant } from "../sandbox/permission/permission.ts";
 import { hearHello, sayBoot } from "./handshake.ts";
 import { serveHost } from "./host-service.ts";
@@ -99,7 +99,10 @@ export async function startIncarnation(parts: IncarnationParts, signal: AbortSig
         log.add("host", `${socketFolder} stays behind: ${String(cause)}`),
       ),
     );
-    const process = parts.launcher.launch(planLaunch({ ...parts, socketFolder, level: parts.launcher.level }));
+    const onDenied: FilteredNetwork["onDenied"] = ({ message, hint }) => log.add("host", `${message}; ${hint}`);
+    const process = parts.launcher.launch(
+      planLaunch({ ...parts, socketFolder, level: parts.launcher.level, onDenied }),
+    );
     log.startLife(`started ${manifest.name} ${manifest.version}, process ${process.pid}`);
     const drained = Promise.all([log.drain("stdout", process.stdout), log.drain("stderr", process.stderr)]);
     const exited = process.exited.then((exit) => letPipesEnd(process, drained, exit));

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import type { LaunchSpec, SandboxLevel } from "../sandbox/os/launcher.ts";
+import type { FilteredNetwork, LaunchSpec, SandboxLevel } from "../sandbox/os/launcher.ts";
 import type { Grant } from "../sandbox/permission/permission.ts";
 import type { PluginManifest } from "./manifest.ts";
 
@@ -24,6 +24,7 @@ export type LaunchPlan = {
   readonly level: SandboxLevel;
   /** Absolute paths that it never sees, whatever it was granted. */
   readonly hidden: readonly string[];
+  readonly onDenied: FilteredNetwork["onDenied"];
 };
 
 /** What a grant means for the operating system: the plugin's folder to read, its sockets to write, and what was granted. */
@@ -35,6 +36,7 @@ export function planLaunch({
   nodeBinary,
   level,
   hidden,
+  onDenied,
 }: LaunchPlan): LaunchSpec {
   const onNode = manifest.command[0] === "node";
   const mayRun = granted.allow.some(({ kind }) => kind === "run");
@@ -47,7 +49,7 @@ export function planLaunch({
       read: [folder, ...pathsOf(granted, "read")],
       write: [socketFolder, ...pathsOf(granted, "write")],
       hide: hidden,
-      network: granted.allow.some(({ kind }) => kind === "net"),
+      network: granted.allow.some(({ kind }) => kind === "net") ? { grant: granted, onDenied } : "none",
       system: onNode && !mayRun ? "libraries" : "programs",
     },
     limits: {

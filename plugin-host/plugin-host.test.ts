@@ -8,10 +8,10 @@ import {
   symlinkSync,
   writeFileSync,
 } from "node:fs";
-import { createServer } from "node:net";
 import { join } from "node:path";
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { PluginState } from "../proto/gen/clawd/v1/admin_pb.ts";
+import { openLocalNet } from "../sandbox/egress/fixtures/local-net.ts";
 import {
   bareLauncher,
   bundleFixture,
@@ -24,7 +24,6 @@ import {
   processesWith,
   shortPauses,
 } from "./fixtures/plugin-lab.ts";
-
 import { placeStaged, stagePlugin } from "./install.ts";
 
 const noBubblewrap = launcher.level !== "bubblewrap";
@@ -144,7 +143,7 @@ describe("grants", () => {
         wants: [
           {
             permission: "net=api.example.com:443",
-            reason: "a test (the sandbox of this version cannot tell hosts apart: it gets the whole network)",
+            reason: "a test",
           },
           { permission: "write=./data", reason: "a test" },
         ],
@@ -293,9 +292,9 @@ describe("grants", () => {
   });
 
   test("spaces in a permission do not hide what it opens", async () => {
-    expect(await lab.host.admin.look(authored(wants(" net =example.com", " run=git")))).toMatchObject({
+    expect(await lab.host.admin.look(authored(wants(" net ", " run=git")))).toMatchObject({
       value: {
-        wants: [{ reason: /whole network/ }, { reason: /all programs/ }].map(({ reason }) => ({
+        wants: [{ reason: /every public address/ }, { reason: /all programs/ }].map(({ reason }) => ({
           reason: expect.stringMatching(reason),
         })),
       },
@@ -363,15 +362,24 @@ describe.skipIf(noBubblewrap)("in the sandbox", () => {
   });
 
   test("it has no network unless it was granted some", async () => {
-    const server = createServer().listen(0, "127.0.0.1");
-    await new Promise((listening) => server.once("listening", listening));
-    const address = server.address();
-    const dial = typeof address === "object" ? (address?.port ?? 0) : 0;
+    const net = openLocalNet();
+    const dial = await net.serve("127.0.0.1", (_, response) => response.end("reached"));
+    const other = await net.serve("127.0.0.1", (_, response) => response.end("must not be reached"));
+    const [visit, visitOther] = [dial, other].map((port) => ({ visit: `http://127.0.0.1:${port}/` }));
+    const refused = { status: "done", output: `connect ECONNREFUSED 127.0.0.1:${dial}` };
+    const failed = { status: "done", output: "failed" };
     await install();
-    expect(await act({ dial })).toEqual({ status: "done", output: `connect ECONNREFUSED 127.0.0.1:${dial}` });
+    expect(await act({ dial })).toEqual(refused);
+    expect(await act(visit)).toEqual(failed);
     await install(wants("net"));
-    expect(await act({ dial })).toEqual({ status: "done", output: "connected" });
-    server.close();
+    expect(await act(visit)).toEqual(failed);
+    await install(wants(`net=127.0.0.1:${dial}`));
+    expect(await act(visit)).toEqual({ status: "done", output: "reached" });
+    expect(await act(visitOther)).toEqual(failed);
+    expect(await act({ dial })).toEqual(refused);
+    const line = `host: net=127.0.0.1:${other} is not granted; grant it with --allow-net=127.0.0.1:${other}`;
+    expect(lab.host.admin.log("probe")).toMatchObject({ ok: true, value: expect.arrayContaining([line]) });
+    net.close();
   });
 
   test("it gets no variable of the daemon, and those of its manifest", async () => {

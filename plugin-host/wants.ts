@@ -66,14 +66,14 @@ function findWriteProblem(path: string, folder: string, reserved: Reserved): str
   return hit === undefined ? undefined : `would let it write in ${hit}, which is clawd's own`;
 }
 
-/** For people: where this version gives more than the words of a permission say, they must know. */
+/** For people: where a permission means more or less than its words say, they must know. */
 export function explainWants(manifest: PluginManifest, before: readonly string[] | undefined): readonly Want[] {
   return manifest.wants.map(({ permission, reason }) => {
     const notes = [reason];
     if (before !== undefined && !before.includes(permission)) notes.unshift("NEW since it was last granted:");
     // The parser takes spaces around the word too.
-    if (/^\s*net\s*=/.test(permission))
-      notes.push("(the sandbox of this version cannot tell hosts apart: it gets the whole network)");
+    if (/^\s*net\s*$/.test(permission))
+      notes.push("(every public address; not this machine or the networks around it)");
     if (/^\s*run\s*=/.test(permission)) notes.push("(the sandbox of this version shows it all programs of the system)");
     return { permission, reason: notes.filter((note) => note !== "").join(" ") };
   });

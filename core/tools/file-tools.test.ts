@@ -124,7 +124,7 @@ test("a write for which there is no space fails with a word; the old content sta
   put("kept.txt", "old");
   const script = `
     import { createTools } from ${JSON.stringify(join(import.meta.dirname, "tools.ts"))};
-    const shell = { searchPath: "", network: false, read: [], write: [] };
+    const shell = { searchPath: "", network: "none", read: [], write: [] };
     const write = createTools({ launcher: { level: "none" }, protectedPaths: [], shell })[1];
     const context = { workspace: process.argv[1], signal: new AbortController().signal };
     const { failure } = await write.run({ path: "kept.txt", content: "x".repeat(1_000_000) }, context);

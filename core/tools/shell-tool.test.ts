@@ -2,7 +2,9 @@ import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
+import { netGrant, openLocalNet } from "../../sandbox/egress/fixtures/local-net.ts";
 import { bare, boxed, madeFor, openToolBench, SEARCH_PATH, type ToolBench } from "./fixtures/tool-bench.ts";
+import type { ShellOptions } from "./shell-tool.ts";
 import { createTools } from "./tools.ts";
 
 const noBubblewrap = boxed.level !== "bubblewrap";
@@ -11,7 +13,7 @@ if (noBubblewrap) console.warn(`skipping the tests of the sandboxed shell: ${box
 let bench: ToolBench | undefined;
 afterEach(() => bench?.close());
 
-function open(launcher = boxed, shell: { read?: string[]; write?: string[] } = {}): ToolBench {
+function open(launcher = boxed, shell: Partial<ShellOptions> = {}): ToolBench {
   bench = openToolBench(launcher, shell);
   return bench;
 }
@@ -130,7 +132,7 @@ describe.skipIf(noBubblewrap)("in the sandbox", () => {
     const wider = createTools({
       launcher: boxed,
       protectedPaths: [],
-      shell: { searchPath: SEARCH_PATH, network: false, read: [outside], write: [] },
+      shell: { searchPath: SEARCH_PATH, network: "none", read: [outside], write: [] },
     }).find(({ name }) => name === "shell");
     const context = {
       sessionId: "s",
@@ -174,6 +176,30 @@ describe.skipIf(noBubblewrap)("in the sandbox", () => {
     expect((await call("shell", { command: "no-such-program-here" })).output).toContain("[shell] read in config.toml");
   });
 
+  test("with a granted network it reaches what was granted, and the model reads what was denied", async () => {
+    const net = openLocalNet();
+    const port = await net.serve("127.0.0.2", (_, response) => response.end("reached"));
+    const network = netGrant([`127.0.0.2:${port}`]);
+    const { call } = open(boxed, { network });
+    const ask = (place: string) =>
+      `exec 3<>/dev/tcp/127.0.0.1/\${http_proxy##*:}; printf 'GET http://${place}/ HTTP/1.0\\r\\n\\r\\n' >&3; cat <&3`;
+    expect((await call("shell", { command: ask(`127.0.0.2:${port}`) })).output).toMatch(/ 200 OK.*reached$/s);
+    const { output = "" } = await call("shell", { command: `${ask("127.0.0.3:8080")}; ${ask("127.0.0.3:8080")}` });
+    expect(output).toMatch(/ 403 Forbidden/);
+    expect(output.match(/\[network:.*/g)).toEqual([
+      "[network: net=127.0.0.3:8080 is not granted; [shell] net in config.toml opens more]",
+    ]);
+    expect(net.visits).toHaveLength(1);
+    net.close();
+    const tools = createTools({
+      ...{ launcher: boxed, protectedPaths: [] },
+      shell: { searchPath: SEARCH_PATH, network, read: [], write: [] },
+    });
+    const shell = tools.find(({ name }) => name === "shell");
+    expect(shell?.needs({}, "/w")).toContainEqual({ kind: "net", host: "127.0.0.2", port });
+    expect(shell?.description).toContain("only what was configured is reached");
+  });
+
   test("a configured path that is gone fails the call with a word, not the daemon", async () => {
     expect(await open(boxed, { read: ["/gone/for/good"] }).call("shell", { command: "true" })).toMatchObject({
       status: "failed",
@@ -183,7 +209,7 @@ describe.skipIf(noBubblewrap)("in the sandbox", () => {
 });
 
 test("without a sandbox the shell says that it needs everything", () => {
-  const shell = { searchPath: SEARCH_PATH, network: false, read: [], write: [] };
+  const shell = { searchPath: SEARCH_PATH, network: "none" as const, read: [], write: [] };
   const tools = createTools({ launcher: bare, protectedPaths: [], shell });
   expect(
     tools
@@ -194,7 +220,7 @@ test("without a sandbox the shell says that it needs everything", () => {
 });
 
 test("no name or alias stands for two tools", () => {
-  const shell = { searchPath: SEARCH_PATH, network: false, read: [], write: [] };
+  const shell = { searchPath: SEARCH_PATH, network: "none" as const, read: [], write: [] };
   const tools = createTools({ launcher: bare, protectedPaths: [], shell });
   const names = tools.flatMap(({ name, aliases }) => [name, ...aliases]);
   expect(new Set(names).size).toBe(names.length);

@@ -1,12 +1,13 @@
 import { access, constants } from "node:fs/promises";
 import { isAbsolute, join } from "node:path";
 import type { JsonObject } from "@bufbuild/protobuf";
-import type { Launcher, LaunchSpec } from "../../sandbox/os/launcher.ts";
+import type { Launcher, LaunchSpec, NetworkAccess } from "../../sandbox/os/launcher.ts";
 import type { Permission } from "../../sandbox/permission/permission.ts";
 import { type Failure, fail, ok, type Result } from "../domain/failure.ts";
 import type { Tool, ToolContext, ToolOutcome } from "../domain/tool.ts";
 import { type CommandEnd, followCommand } from "./command-run.ts";
 import { findGuarded, outermost } from "./shell-guards.ts";
+import { describeNetwork, netNeeds, openCommandNetwork, type ShellNetwork } from "./shell-network.ts";
 import { done, failed, numberArg, textArg } from "./tool-outcome.ts";
 import { type HiddenPaths, inWorkspace, type Workspace } from "./workspace.ts";
 
@@ -21,8 +22,7 @@ const NO_SUCH_PROGRAM_CODE = 127;
 export type ShellOptions = {
   /** Folders with programs, as in PATH. */
   readonly searchPath: string;
-  /** True for the host's network, false for none. */
-  readonly network: boolean;
+  readonly network: ShellNetwork;
   /** Absolute paths beside the workspace that commands may read, or read and write. */
   readonly read: readonly string[];
   readonly write: readonly string[];
@@ -32,7 +32,7 @@ export type ShellOptions = {
 export function shellTool(launcher: Launcher, hidden: HiddenPaths, options: ShellOptions): Tool {
   return {
     name: "shell",
-    description: `Run a shell command in the workspace and see its exit code, stdout and stderr. It starts anew each time, without input, and everything it started ends with it. ${options.network ? "" : "There is no network. "}Prefer read, list, grep and edit for files.`,
+    description: `Run a shell command in the workspace and see its exit code, stdout and stderr. It starts anew each time, without input, and everything it started ends with it. ${describeNetwork(options.network)} Prefer read, list, grep and edit for files.`,
     input: {
       type: "object",
       properties: {
@@ -73,7 +73,7 @@ function shellNeeds(launcher: Launcher, options: ShellOptions, workspace: string
     { kind: "run" },
     ...[workspace, ...options.read, ...options.write].map((path) => ({ kind: "read", path }) as const),
     ...[workspace, ...options.write].map((path) => ({ kind: "write", path }) as const),
-    ...(options.network ? [{ kind: "net" } as const] : []),
+    ...netNeeds(options.network),
   ];
 }
 
@@ -86,13 +86,14 @@ async function runShell(
 ): Promise<ToolOutcome> {
   const command = textArg(args, "command");
   if (command.includes("\0")) return failed(fail("invalid", "the command has a NUL character in it").failure);
-  const spec = await planShell(launcher, options, workspace, command);
+  const network = openCommandNetwork(options.network);
+  const spec = await planShell(launcher, options, workspace, command, network.access);
   if (context.signal.aborted) return failed({ code: "cancelled", message: "the command was not started" });
   const child = launch(launcher, spec);
   if (!child.ok) return failed(child.failure);
   const timeoutMs = numberArg(args, "timeout_ms", DEFAULT_TIMEOUT_MS);
   const end = await followCommand(child.value, timeoutMs, context);
-  return showEnd(end, timeoutMs, launcher);
+  return showEnd(end, network.notes(), timeoutMs, launcher);
 }
 
 async function planShell(
@@ -100,6 +101,7 @@ async function planShell(
   options: ShellOptions,
   { real: workspace, hidden }: Workspace,
   command: string,
+  network: NetworkAccess,
 ): Promise<LaunchSpec> {
   const write = [workspace, ...options.write];
   const confined = launcher.level !== "none";
@@ -113,7 +115,7 @@ async function planShell(
       write,
       // The daemon's socket lies there: a command that reached it could give itself every permission.
       hide: hidden,
-      network: options.network,
+      network,
       system: "programs",
     },
     // Without a sandbox the kernel would count all processes of the user.
@@ -163,11 +165,16 @@ function launch(launcher: Launcher, spec: LaunchSpec): Result<ReturnType<Launche
   }
 }
 
-function showEnd({ why, exit, stdout, stderr }: CommandEnd, timeoutMs: number, launcher: Launcher): ToolOutcome {
+function showEnd(
+  { why, exit, stdout, stderr }: CommandEnd,
+  notes: string,
+  timeoutMs: number,
+  launcher: Launcher,
+): ToolOutcome {
   const streams = [stdout === "" ? "" : `--- stdout ---\n${stdout}`, stderr === "" ? "" : `--- stderr ---\n${stderr}`]
     .filter((part) => part !== "")
     .map((part) => (part.endsWith("\n") ? part : `${part}\n`));
-  const output = streams.length === 0 ? "[no output]" : streams.join("").trimEnd();
+  const output = `${streams.length === 0 ? "[no output]" : streams.join("").trimEnd()}${notes}`;
   const stop = (failure: Failure) => failed(failure, output);
   switch (why) {
     case "timeout":
