@@ -1,12 +1,15 @@
-/** structuredClone, without transfer. Runs inside the isolate. */
+/** structuredClone. Runs inside the isolate. */
 
-function notCloneable(what: string): Error {
-  const error = new Error(`${what} could not be cloned`);
-  error.name = "DataCloneError";
-  return error;
+import { DOMException } from "./dom-exception.ts";
+
+function notCloneable(value: unknown): DOMException {
+  const what = typeof value === "object" ? `#<${value?.constructor?.name || "Object"}>` : String(value);
+  return new DOMException(`${what} could not be cloned.`, "DataCloneError");
 }
 
 type Clones = Map<object, object>;
+
+const ERROR_KINDS = { EvalError, RangeError, ReferenceError, SyntaxError, TypeError, URIError };
 
 function remember<T extends object>(clones: Clones, original: object, copy: T): T {
   clones.set(original, copy);
@@ -14,8 +17,12 @@ function remember<T extends object>(clones: Clones, original: object, copy: T): 
 }
 
 function cloneError(error: Error, clones: Clones): Error {
-  const kinds = { EvalError, RangeError, ReferenceError, SyntaxError, TypeError, URIError };
-  const kind = Object.hasOwn(kinds, error.name) ? kinds[error.name as keyof typeof kinds] : Error;
+  if (error instanceof DOMException) {
+    const copy = remember(clones, error, new DOMException(error.message, error.name));
+    Object.defineProperty(copy, "stack", { value: error.stack, writable: true, configurable: true });
+    return copy;
+  }
+  const kind = Object.hasOwn(ERROR_KINDS, error.name) ? ERROR_KINDS[error.name as keyof typeof ERROR_KINDS] : Error;
   const copy = remember(clones, error, new kind(error.message));
   if (typeof error.stack === "string")
     Object.defineProperty(copy, "stack", { value: error.stack, writable: true, configurable: true });
@@ -35,11 +42,12 @@ function cloneView(view: ArrayBufferView, clones: Clones): object {
   return remember(clones, view, new kind(buffer, view.byteOffset, view.byteLength / size));
 }
 
-function cloneObject(value: object, clones: Clones): object {
+/** Built-in objects with insides of their own; undefined for all others. */
+function cloneBuiltIn(value: object, clones: Clones): object | undefined {
   if (value instanceof Date) return remember(clones, value, new Date(value.getTime()));
   if (value instanceof RegExp) return remember(clones, value, new RegExp(value.source, value.flags));
-  if (value instanceof Boolean || value instanceof Number || value instanceof String) {
-    return remember(clones, value, Object(value.valueOf()) as object);
+  if (value instanceof Boolean || value instanceof Number || value instanceof String || value instanceof BigInt) {
+    return remember(clones, value, Object((value as { valueOf(): unknown }).valueOf()) as object);
   }
   if (value instanceof ArrayBuffer) return remember(clones, value, value.slice(0));
   if (ArrayBuffer.isView(value)) return cloneView(value, clones);
@@ -54,9 +62,14 @@ function cloneObject(value: object, clones: Clones): object {
     for (const item of [...value]) copy.add(cloneInner(item, clones));
     return copy;
   }
-  if (value instanceof Promise || value instanceof WeakMap || value instanceof WeakSet || value instanceof WeakRef) {
-    throw notCloneable(`a ${value.constructor.name}`);
-  }
+  const holdsMore = [Promise, WeakMap, WeakSet, WeakRef, Symbol].some((kind) => value instanceof kind);
+  if (holdsMore) throw notCloneable(value);
+  return undefined;
+}
+
+function cloneObject(value: object, clones: Clones): object {
+  const builtIn = cloneBuiltIn(value, clones);
+  if (builtIn) return builtIn;
   const copy = remember<object>(clones, value, Array.isArray(value) ? new Array(value.length) : {});
   for (const key of Object.keys(value)) {
     const item = cloneInner((value as Record<string, unknown>)[key], clones);
@@ -66,12 +79,19 @@ function cloneObject(value: object, clones: Clones): object {
 }
 
 function cloneInner(value: unknown, clones: Clones): unknown {
-  if (typeof value === "function" || typeof value === "symbol") throw notCloneable(`a ${typeof value}`);
+  if (typeof value === "function" || typeof value === "symbol") throw notCloneable(value);
   if (typeof value !== "object" || value === null) return value;
   return clones.get(value) ?? cloneObject(value, clones);
 }
 
-export function structuredClone(value: unknown, options?: { transfer?: readonly unknown[] }): unknown {
-  if (options?.transfer && options.transfer.length > 0) throw notCloneable("a value with a transfer list");
-  return cloneInner(value, new Map());
+export function structuredClone(value: unknown, options?: { transfer?: Iterable<unknown> } | null): unknown {
+  const moved = [...(options?.transfer ?? [])];
+  for (const [index, item] of moved.entries()) {
+    if (!(item instanceof ArrayBuffer) || item.detached || moved.indexOf(item) !== index)
+      throw new DOMException("Value not transferable", "DataCloneError");
+  }
+  const copy = cloneInner(value, new Map());
+  // What moves is gone from here only when all went well.
+  for (const buffer of moved as ArrayBuffer[]) buffer.transfer(0);
+  return copy;
 }

@@ -1,166 +1,211 @@
-/** TextEncoder, TextDecoder (UTF-8 only), atob and btoa. Runs inside the isolate, which has none of them. */
+/** TextEncoder and TextDecoder: UTF-8, UTF-16 and windows-1252, which is what "latin1" means. Runs inside the isolate. */
 
-const REPLACEMENT = 0xfffd;
-const FROM_CODE_POINTS_MAX = 8192;
-const BASE64 = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-const BASE64_VALUES = new Map(Array.from(BASE64, (letter, value) => [letter, value]));
+import { bytesOf } from "./buffer-source.ts";
+import { textOfCodes } from "./text-codes.ts";
+import { decodeUtf8, unfinishedTail } from "./utf8.ts";
+
+const LABELS: Readonly<Record<string, readonly string[]>> = {
+  "utf-8": ["utf-8", "utf8", "unicode-1-1-utf-8", "unicode11utf8", "unicode20utf8", "x-unicode20utf8"],
+  "utf-16le": ["utf-16le", "utf-16", "unicode", "ucs-2", "csunicode", "iso-10646-ucs-2", "unicodefeff"],
+  "utf-16be": ["utf-16be", "unicodefffe"],
+  "windows-1252": [
+    "latin1",
+    "iso-8859-1",
+    "iso8859-1",
+    "iso88591",
+    "iso_8859-1",
+    "iso_8859-1:1987",
+    "iso-ir-100",
+    "csisolatin1",
+    "l1",
+    "cp819",
+    "ibm819",
+    "ascii",
+    "us-ascii",
+    "ansi_x3.4-1968",
+    "windows-1252",
+    "cp1252",
+    "x-cp1252",
+  ],
+};
+
+/** What windows-1252 has at 0x80 to 0x9F. */
+const WINDOWS_1252 = "€\u0081‚ƒ„…†‡ˆ‰Š‹Œ\u008dŽ\u008f\u0090‘’“”•–—˜™š›œ\u009džŸ";
+
+function encodingOf(label: unknown): string {
+  const wanted = String(label)
+    .replace(/^[\t\n\f\r ]+|[\t\n\f\r ]+$/g, "")
+    .toLowerCase();
+  for (const [encoding, labels] of Object.entries(LABELS)) if (labels.includes(wanted)) return encoding;
+  throw new RangeError(`The encoding label provided ('${String(label)}') is not one of those known here`);
+}
+
+/** Writes UTF-8 into `bytes` while whole characters fit; a lone surrogate becomes U+FFFD. */
+function encodeUtf8(text: string, bytes: Uint8Array): { read: number; written: number } {
+  const { length } = text;
+  const room = bytes.length;
+  let read = 0;
+  let written = 0;
+  for (; read < length; read += 1) {
+    let code = text.charCodeAt(read);
+    if (code < 0x80) {
+      if (written >= room) break;
+      bytes[written++] = code;
+      continue;
+    }
+    let units = 1;
+    if (code >= 0xd800 && code <= 0xdfff) {
+      const low = code <= 0xdbff ? text.charCodeAt(read + 1) : 0;
+      const paired = low >= 0xdc00 && low <= 0xdfff;
+      units = paired ? 2 : 1;
+      code = paired ? 0x10000 + ((code - 0xd800) << 10) + (low - 0xdc00) : 0xfffd;
+    }
+    const size = code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
+    if (written + size > room) break;
+    if (size === 2) bytes[written++] = 0xc0 | (code >> 6);
+    else {
+      if (size === 3) bytes[written++] = 0xe0 | (code >> 12);
+      else {
+        bytes[written++] = 0xf0 | (code >> 18);
+        bytes[written++] = 0x80 | ((code >> 12) & 63);
+      }
+      bytes[written++] = 0x80 | ((code >> 6) & 63);
+    }
+    bytes[written++] = 0x80 | (code & 63);
+    read += units - 1;
+  }
+  return { read, written };
+}
+
+/** Three bytes for a UTF-16 unit are enough for any text; most texts need one. */
+function encodeWhole(text: string): Uint8Array<ArrayBuffer> {
+  const head = new Uint8Array(text.length);
+  const { read, written } = encodeUtf8(text, head);
+  if (read === text.length) return written === head.length ? head : head.slice(0, written);
+  const rest = text.slice(read);
+  const bytes = new Uint8Array(written + rest.length * 3);
+  bytes.set(head.subarray(0, written));
+  const more = encodeUtf8(rest, bytes.subarray(written));
+  return bytes.slice(0, written + more.written);
+}
 
 export class TextEncoder {
   get encoding(): string {
     return "utf-8";
   }
 
-  encode(text = ""): Uint8Array {
-    const bytes: number[] = [];
-    for (const letter of String(text)) {
-      const read = letter.codePointAt(0) ?? 0;
-      const code = read >= 0xd800 && read <= 0xdfff ? REPLACEMENT : read;
-      if (code < 0x80) bytes.push(code);
-      else if (code < 0x800) bytes.push(0xc0 | (code >> 6), 0x80 | (code & 63));
-      else if (code < 0x10000) bytes.push(0xe0 | (code >> 12), 0x80 | ((code >> 6) & 63), 0x80 | (code & 63));
-      else bytes.push(0xf0 | (code >> 18), 0x80 | ((code >> 12) & 63), 0x80 | ((code >> 6) & 63), 0x80 | (code & 63));
-    }
-    return new Uint8Array(bytes);
+  encode(text: unknown = ""): Uint8Array<ArrayBuffer> {
+    return encodeWhole(String(text));
+  }
+
+  encodeInto(text: unknown, into: unknown): { read: number; written: number } {
+    if (!(into instanceof Uint8Array)) throw new TypeError("TextEncoder.encodeInto writes into a Uint8Array");
+    return encodeUtf8(String(text), into);
+  }
+
+  get [Symbol.toStringTag](): string {
+    return "TextEncoder";
   }
 }
 
-/** Where the decoder stands inside a sequence; bounds as in the Encoding Standard's UTF-8 decoder. */
-type Utf8State = { code: number; seen: number; needed: number; lower: number; upper: number };
-
-function freshState(): Utf8State {
-  return { code: 0, seen: 0, needed: 0, lower: 0x80, upper: 0xbf };
+function joined(head: Uint8Array, bytes: Uint8Array): Uint8Array {
+  if (head.length === 0) return bytes;
+  const both = new Uint8Array(head.length + bytes.length);
+  both.set(head);
+  both.set(bytes, head.length);
+  return both;
 }
 
-/** Begins a sequence; false for a byte that begins none. */
-function lead(state: Utf8State, byte: number): boolean {
-  if (byte >= 0xc2 && byte <= 0xdf) {
-    state.needed = 1;
-    state.code = byte & 0x1f;
-  } else if (byte >= 0xe0 && byte <= 0xef) {
-    if (byte === 0xe0) state.lower = 0xa0;
-    if (byte === 0xed) state.upper = 0x9f;
-    state.needed = 2;
-    state.code = byte & 0xf;
-  } else if (byte >= 0xf0 && byte <= 0xf4) {
-    if (byte === 0xf0) state.lower = 0x90;
-    if (byte === 0xf4) state.upper = 0x8f;
-    state.needed = 3;
-    state.code = byte & 0x7;
-  } else return false;
-  return true;
+/** Bytes at the end that belong to a character of which more may come: an odd byte, and half a pair before it. */
+function unfinishedUnits(bytes: Uint8Array, high: 0 | 1): number {
+  const odd = bytes.length % 2;
+  const last = bytes[bytes.length - odd - 2 + high];
+  return odd + (last !== undefined && last >= 0xd8 && last <= 0xdb ? 2 : 0);
 }
 
-function bytesOf(input: unknown): Uint8Array {
-  if (input === undefined) return new Uint8Array(0);
-  if (input instanceof ArrayBuffer) return new Uint8Array(input);
-  if (ArrayBuffer.isView(input)) return new Uint8Array(input.buffer, input.byteOffset, input.byteLength);
-  throw new TypeError("TextDecoder.decode takes an ArrayBuffer or a view of one");
+function notValid(encoding: string): TypeError {
+  return new TypeError(`The encoded data was not valid for encoding ${encoding}`);
+}
+
+function decodeUtf16(bytes: Uint8Array, high: 0 | 1, fatal: boolean): string {
+  const units = new Uint16Array(bytes.length >> 1);
+  for (let at = 0; at < units.length; at += 1)
+    units[at] = ((bytes[at * 2 + high] as number) << 8) | (bytes[at * 2 + 1 - high] as number);
+  const text = textOfCodes(units);
+  const odd = bytes.length % 2 === 1;
+  if (fatal && (odd || !text.isWellFormed())) throw notValid(high === 1 ? "utf-16le" : "utf-16be");
+  // An odd byte at the end, and half a pair before it, are one error.
+  return odd ? `${text.replace(/[\ud800-\udbff]$/, "").toWellFormed()}\ufffd` : text.toWellFormed();
+}
+
+function decodeWindows1252(bytes: Uint8Array): string {
+  return textOfCodes(bytes).replace(/[\x80-\x9f]/g, (letter) => WINDOWS_1252.charAt(letter.charCodeAt(0) - 0x80));
 }
 
 export class TextDecoder {
-  readonly fatal: boolean;
-  readonly ignoreBOM: boolean;
-  #state = freshState();
-  #bomSeen = false;
+  readonly #encoding: string;
+  readonly #fatal: boolean;
+  readonly #ignoreBOM: boolean;
+  /** Bytes of a character of which the rest has not come yet. */
+  #held = new Uint8Array(0);
+  #begun = false;
 
-  constructor(label = "utf-8", options: { fatal?: boolean; ignoreBOM?: boolean } = {}) {
-    if (!["utf-8", "utf8", "unicode-1-1-utf-8"].includes(String(label).trim().toLowerCase())) {
-      throw new RangeError(`TextDecoder knows only utf-8 here, not "${label}"`);
-    }
-    this.fatal = options.fatal === true;
-    this.ignoreBOM = options.ignoreBOM === true;
+  constructor(label: unknown = "utf-8", options: { fatal?: boolean; ignoreBOM?: boolean } | null = {}) {
+    this.#encoding = encodingOf(label);
+    this.#fatal = Boolean(options?.fatal);
+    this.#ignoreBOM = Boolean(options?.ignoreBOM);
   }
 
   get encoding(): string {
-    return "utf-8";
+    return this.#encoding;
+  }
+  get fatal(): boolean {
+    return this.#fatal;
+  }
+  get ignoreBOM(): boolean {
+    return this.#ignoreBOM;
   }
 
-  decode(input?: unknown, options: { stream?: boolean } = {}): string {
-    const bytes = bytesOf(input);
-    const codes: number[] = [];
-    let text = "";
-    for (let index = 0; index < bytes.length; index += 1) {
-      if (!this.#take(bytes[index] as number, codes)) index -= 1;
-      if (codes.length >= FROM_CODE_POINTS_MAX) text += String.fromCodePoint(...codes.splice(0));
+  decode(input?: unknown, options: { stream?: boolean } | null = {}): string {
+    const bytes = joined(this.#held, input === undefined ? new Uint8Array(0) : bytesOf(input, "TextDecoder.decode"));
+    const stream = Boolean(options?.stream);
+    const keep = stream ? this.#unfinished(bytes) : 0;
+    this.#held = bytes.slice(bytes.length - keep);
+    const begun = this.#begun;
+    let text: string;
+    try {
+      text = this.#decodeWhole(keep === 0 ? bytes : bytes.subarray(0, bytes.length - keep));
+    } catch (error) {
+      this.#held = new Uint8Array(0);
+      this.#begun = false;
+      throw error;
     }
-    if (options.stream !== true) {
-      if (this.#state.needed > 0) codes.push(this.#replacement());
-      this.#state = freshState();
+    this.#begun = stream && (begun || text.length > 0);
+    return !begun && !this.#ignoreBOM && this.#encoding.startsWith("utf") && text.charCodeAt(0) === 0xfeff
+      ? text.slice(1)
+      : text;
+  }
+
+  #unfinished(bytes: Uint8Array): number {
+    if (this.#encoding === "utf-8") return unfinishedTail(bytes);
+    return this.#encoding === "windows-1252" ? 0 : unfinishedUnits(bytes, this.#encoding === "utf-16le" ? 1 : 0);
+  }
+
+  #decodeWhole(bytes: Uint8Array): string {
+    switch (this.#encoding) {
+      case "utf-8": {
+        const text = decodeUtf8(bytes, this.#fatal);
+        if (text === undefined) throw notValid("utf-8");
+        return text;
+      }
+      case "windows-1252":
+        return decodeWindows1252(bytes);
+      default:
+        return decodeUtf16(bytes, this.#encoding === "utf-16le" ? 1 : 0, this.#fatal);
     }
-    text += String.fromCodePoint(...codes);
-    const marked = !this.#bomSeen && text.length > 0;
-    this.#bomSeen = options.stream === true && (this.#bomSeen || marked);
-    return marked && !this.ignoreBOM && text.charCodeAt(0) === 0xfeff ? text.slice(1) : text;
   }
 
-  /** Takes one byte; false when it must be looked at again, as the first of the next sequence. */
-  #take(byte: number, codes: number[]): boolean {
-    const state = this.#state;
-    if (state.needed === 0) {
-      if (byte < 0x80) codes.push(byte);
-      else if (!lead(state, byte)) codes.push(this.#replacement());
-      return true;
-    }
-    if (byte < state.lower || byte > state.upper) {
-      this.#state = freshState();
-      codes.push(this.#replacement());
-      return false;
-    }
-    state.lower = 0x80;
-    state.upper = 0xbf;
-    state.code = (state.code << 6) | (byte & 63);
-    state.seen += 1;
-    if (state.seen < state.needed) return true;
-    codes.push(state.code);
-    this.#state = freshState();
-    return true;
+  get [Symbol.toStringTag](): string {
+    return "TextDecoder";
   }
-
-  #replacement(): number {
-    if (this.fatal) {
-      this.#state = freshState();
-      throw new TypeError("the bytes are not UTF-8");
-    }
-    return REPLACEMENT;
-  }
-}
-
-function invalidCharacter(message: string): Error {
-  const error = new Error(message);
-  error.name = "InvalidCharacterError";
-  return error;
-}
-
-export function btoa(input: unknown): string {
-  const text = String(input);
-  let out = "";
-  for (let index = 0; index < text.length; index += 3) {
-    const [first, second, third] = [text.charCodeAt(index), text.charCodeAt(index + 1), text.charCodeAt(index + 2)];
-    if (first > 255 || second > 255 || third > 255) throw invalidCharacter("btoa takes characters up to U+00FF only");
-    const bits = (first << 16) | ((second || 0) << 8) | (third || 0);
-    out += BASE64.charAt(bits >> 18) + BASE64.charAt((bits >> 12) & 63);
-    out += index + 1 < text.length ? BASE64.charAt((bits >> 6) & 63) : "=";
-    out += index + 2 < text.length ? BASE64.charAt(bits & 63) : "=";
-  }
-  return out;
-}
-
-export function atob(input: unknown): string {
-  let text = String(input).replace(/[\t\n\f\r ]/g, "");
-  if (text.length % 4 === 0) text = text.replace(/={1,2}$/, "");
-  if (text.length % 4 === 1) throw invalidCharacter("atob got text that is not base64");
-  let bits = 0;
-  let held = 0;
-  let out = "";
-  for (const letter of text) {
-    const value = BASE64_VALUES.get(letter);
-    if (value === undefined) throw invalidCharacter("atob got text that is not base64");
-    bits = (bits << 6) | value;
-    held += 6;
-    if (held < 8) continue;
-    held -= 8;
-    out += String.fromCharCode((bits >> held) & 255);
-    bits &= (1 << held) - 1;
-  }
-  return out;
 }

@@ -1,0 +1,128 @@
+/** Blob and File. Runs inside the isolate. */
+
+import { bytesOf, isBufferSource } from "./buffer-source.ts";
+import { type ByteStream, byteStream } from "./byte-stream.ts";
+import { TextEncoder } from "./guest-text.ts";
+import { decodeUtf8 } from "./utf8.ts";
+
+type BlobOptions = { type?: unknown; endings?: unknown };
+
+const encoder = new TextEncoder();
+
+export function joinBytes(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
+  const bytes = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
+  let at = 0;
+  for (const part of parts) {
+    bytes.set(part, at);
+    at += part.length;
+  }
+  return bytes;
+}
+
+function typeText(type: unknown): string {
+  const text = type === undefined ? "" : String(type);
+  return /[^\x20-\x7e]/.test(text) ? "" : text.toLowerCase();
+}
+
+function place(at: unknown, otherwise: number, size: number): number {
+  const wanted = at === undefined ? otherwise : Math.trunc(Number(at)) || 0;
+  return wanted < 0 ? Math.max(size + wanted, 0) : Math.min(wanted, size);
+}
+
+/** The bytes of a blob, for those who send it. */
+export let bytesOfBlob: (blob: Blob) => Uint8Array<ArrayBuffer>;
+
+export class Blob {
+  #bytes: Uint8Array<ArrayBuffer>;
+  readonly #type: string;
+
+  static {
+    bytesOfBlob = (blob) => blob.#bytes;
+  }
+
+  constructor(parts: Iterable<unknown> = [], options: BlobOptions | null = {}) {
+    if (typeof parts !== "object" || parts === null || !(Symbol.iterator in parts))
+      throw new TypeError("a Blob is made of a sequence of parts");
+    const native = options?.endings === "native";
+    this.#bytes = joinBytes(
+      Array.from(parts, (part) => {
+        if (isBufferSource(part)) return bytesOf(part, "Blob").slice();
+        if (part instanceof Blob) return part.#bytes;
+        const text = String(part);
+        return encoder.encode(native ? text.replace(/\r\n?/g, "\n") : text);
+      }),
+    );
+    this.#type = typeText(options?.type);
+  }
+
+  get size(): number {
+    return this.#bytes.length;
+  }
+
+  get type(): string {
+    return this.#type;
+  }
+
+  slice(start?: unknown, end?: unknown, type?: unknown): Blob {
+    const from = place(start, 0, this.size);
+    const blob = new Blob([], { type });
+    blob.#bytes = this.#bytes.slice(from, Math.max(from, place(end, this.size, this.size)));
+    return blob;
+  }
+
+  async text(): Promise<string> {
+    const text = decodeUtf8(this.#bytes, false) ?? "";
+    return text.charCodeAt(0) === 0xfeff ? text.slice(1) : text;
+  }
+
+  async arrayBuffer(): Promise<ArrayBuffer> {
+    return this.#bytes.slice().buffer;
+  }
+
+  async bytes(): Promise<Uint8Array<ArrayBuffer>> {
+    return this.#bytes.slice();
+  }
+
+  stream(): ByteStream {
+    return byteStream(async () => this.#bytes.slice());
+  }
+
+  get [Symbol.toStringTag](): string {
+    return "Blob";
+  }
+}
+
+export class File extends Blob {
+  readonly #name: string;
+  readonly #lastModified: number;
+
+  constructor(
+    parts: Iterable<unknown>,
+    name: unknown,
+    options: (BlobOptions & { lastModified?: unknown }) | null = {},
+  ) {
+    if (arguments.length < 2) throw new TypeError("a File is made of parts and a name");
+    super(parts, options);
+    this.#name = String(name);
+    this.#lastModified =
+      options?.lastModified === undefined ? fileTimeMs() : Math.trunc(Number(options.lastModified)) || 0;
+  }
+
+  get name(): string {
+    return this.#name;
+  }
+
+  get lastModified(): number {
+    return this.#lastModified;
+  }
+
+  get webkitRelativePath(): string {
+    return "";
+  }
+
+  override get [Symbol.toStringTag](): string {
+    return "File";
+  }
+}
+
+const { now: fileTimeMs } = Date;
