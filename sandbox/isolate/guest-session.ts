@@ -1,224 +1,227 @@
 import type { JsonValue } from "@bufbuild/protobuf";
-import { type Failed, type Failure, fail, ok, type Result } from "../../core/domain/failure.ts";
-import type { EnvView } from "./env-view.ts";
-import type { FileAnswer } from "./guest-files.ts";
-import type { FromGuest, ToGuest } from "./guest-protocol.ts";
-import { readFromGuest, showable } from "./guest-words.ts";
-import type { Guest, GuestDeath, GuestEars, HostProcess } from "./host-process.ts";
+import { type Failure, type FailureCode, fail } from "../../core/domain/failure.ts";
+import { showable } from "../../core/domain/showable.ts";
+import type { Capabilities } from "../broker/capabilities.ts";
+import type { EnvView } from "../guest/env-view.ts";
+import { type FromGuest, LOG_LINES_MAX, type SysView, type ToGuest } from "../guest/guest-protocol.ts";
+import type { ErrorText } from "../program/script-program.ts";
+import { callLane } from "./call-lane.ts";
+import type { GuestPlan } from "./engine.ts";
+import { type EventClock, eventClock } from "./event-clock.ts";
+import { readFromGuest } from "./guest-words.ts";
+import type { Again, Guest, GuestDeath, GuestEars, HostProcess } from "./host-process.ts";
 import type { GuestLimits } from "./host-protocol.ts";
-import type { ErrorText, ScriptProgram } from "./script-program.ts";
 
-/** What a guest runs, and what of the world it may ask for. */
+/** What came of an event. `killed` and `again` as in `GuestDeath`. */
+export type Heard =
+  | { readonly ok: true; readonly value: JsonValue }
+  | { readonly ok: false; readonly failure: Failure; readonly killed: boolean; readonly again: Again };
+
 export type GuestOrder = {
   readonly mode: "hook" | "script";
-  readonly name: string;
-  readonly program: ScriptProgram;
-  readonly args: readonly string[];
-  readonly env: EnvView;
+  readonly plan: GuestPlan;
+  readonly capabilities: Capabilities;
+  readonly views: { readonly env: EnvView; readonly sys: SysView };
   readonly limits: GuestLimits;
-  /** Time of the first slice, which runs the top level, milliseconds. */
+  /** The first slice, which runs the top level, milliseconds. */
   readonly loadMs: number;
-  /** Wall time until `loaded`, milliseconds. */
-  readonly loadWallMs: number;
-  /** Texts it may send between two events; 0 for any number, where a slow reader holds it back. */
+  /** Time until the top level has run to its end, milliseconds. */
+  readonly loadLimitMs: number;
+  /** How long it may stand in the queue of its process during one event, milliseconds. */
+  readonly queueMs: number;
+  /** Texts that it may send for one event; 0 for any number, where a slow reader holds it back. */
   readonly wordsMax: number;
-  /** Never rejects. */
-  readFile(path: string): Promise<FileAnswer>;
-  log(to: "stdout" | "stderr", text: string): void;
-  /** An error that nothing in the guest caught. */
-  fault(error: ErrorText): void;
+  readonly now: () => number;
+  /** Ends the load, when it comes before that has ended. */
+  readonly signal: AbortSignal;
   exit(code: number): void;
+  /** Its process had to be killed by its fault while it was asked nothing. */
+  killed(failure: Failure): void;
 };
 
-/** A failure of the guest's; `retry` when others may have been to blame for it. */
-export type GuestFailed = Failed & { readonly retry: boolean };
-
+/** One guest of a process. It is asked one thing at a time. */
 export type GuestSession = {
-  /** Settles when the top level has run: for a script its whole run, timers included. */
-  readonly loaded: Promise<{ readonly ok: true } | GuestFailed>;
+  /** Settles when the top level has run: for a script its whole run, timers included, with its exit code. */
+  readonly loaded: Promise<Heard>;
   /** False when it shall answer no further events. */
   readonly usable: boolean;
-  readonly busy: boolean;
-  /** Fires an event. A hook that needs more than `timeoutMs` fails, and is not asked again. Never rejects. */
-  fire(event: unknown, timeoutMs: number, signal: AbortSignal): Promise<Result<JsonValue> | GuestFailed>;
+  /** Fires an event. A hook that needs longer fails, and is not asked again. Never rejects. */
+  ask(event: JsonValue, timeoutMs: number, signal: AbortSignal): Promise<Heard>;
   close(): void;
 };
 
 /** An isolate is replaced after so many events: what it holds back for itself does not grow for ever. */
 const EVENTS_MAX = 1000;
 
-type Waiting = (outcome: Result<JsonValue> | GuestFailed) => void;
+function failed(code: FailureCode, message: string, cause?: unknown): Extract<Heard, { ok: false }> {
+  return { ...fail(code, message, cause === undefined ? {} : { cause }), killed: false, again: "no" };
+}
 
-function failed(failure: Failure, retry: boolean): GuestFailed {
-  return { ok: false, failure, retry };
+function explained(error: ErrorText): Heard {
+  return failed("invalid", error.where === "" ? error.line : `${error.line} (${error.where})`, error);
 }
 
 /** Opens a guest on a host, loads the program into it, and carries events in and answers out. */
 export function openGuestSession(host: HostProcess, order: GuestOrder): GuestSession {
-  const waiting = new Map<number, Waiting>();
-  const loading = Promise.withResolvers<{ readonly ok: true } | GuestFailed>();
-  let loads: "running" | "done" = "running";
+  const { plan, capabilities } = order;
+  /** What it is asked now; id 0 is the load. */
+  let asked: { readonly id: number; readonly clock: EventClock; settle(outcome: Heard): void } | undefined;
   let ran = false;
+  /** Of a script that ends by itself. */
+  let exitCode = 0;
   let retired = false;
   let over = false;
-  let told = 0;
+  let queued = false;
   let words = 0;
+  let lines = 0;
   let events = 0;
-  let calls = 0;
 
-  function tell(text: ToGuest, limitMs: number): boolean {
-    if (over) return true;
-    const sent = guest.tell(JSON.stringify(text), limitMs);
-    if (sent) told += 1;
-    return sent;
+  function settle(outcome: Heard): void {
+    const done = asked;
+    asked = undefined;
+    done?.clock.end();
+    done?.settle(outcome);
   }
 
-  function settle(id: number, outcome: Result<JsonValue> | GuestFailed): void {
-    const wait = waiting.get(id);
-    waiting.delete(id);
-    wait?.(outcome);
-    if (retired && waiting.size === 0) guest.close();
-  }
-
-  function finishLoad(outcome: { readonly ok: true } | GuestFailed): void {
-    clearTimeout(loadTimer);
-    loads = "done";
-    if (!outcome.ok) retired = true;
-    loading.resolve(outcome);
-  }
-
-  function abandon(failure: Failure, retry: boolean): void {
+  function retire(): void {
+    if (retired) return;
     retired = true;
-    if (loads === "running") finishLoad(failed(failure, retry));
-    for (const id of [...waiting.keys()]) settle(id, failed(failure, retry));
+    lane.end();
+    capabilities.close();
+    guest.close();
   }
 
-  function explained(error: ErrorText): Failed {
-    return fail("invalid", error.where === "" ? error.line : `${error.line} (${error.where})`, { cause: error });
+  function abandon(outcome: Heard): void {
+    settle(outcome);
+    retire();
   }
 
-  async function serveCall(id: number, path: string): Promise<void> {
-    calls += 1;
-    const answer = await order.readFile(path);
-    calls -= 1;
-    if (tell({ k: "reply", id, ...answer }, 0)) return;
-    tell({ k: "reply", id, ok: false, name: "Error", message: `"${path}" is too large to be handed over` }, 0);
+  /** Begins to wait for an outcome under a clock. */
+  async function begin(id: number, limitMs: number, signal: AbortSignal): Promise<Heard> {
+    const { promise, resolve } = Promise.withResolvers<Heard>();
+    const stop = () => abandon(failed("cancelled", "was interrupted"));
+    signal.addEventListener("abort", stop, { once: true });
+    const late = id === 0 ? "did not finish" : "gave no answer";
+    const clock = eventClock(
+      order.now,
+      limitMs,
+      order.queueMs,
+      () => capabilities.asking > 0,
+      () => abandon(failed("timed_out", `${late} within ${limitMs} ms`)),
+      () => abandon(failed("exhausted", `waited ${order.queueMs} ms for a turn in its process and did not get one`)),
+    );
+    clock.hold(queued);
+    words = 0;
+    lines = 0;
+    asked = { id, clock, settle: resolve };
+    const outcome = await promise;
+    signal.removeEventListener("abort", stop);
+    return outcome;
   }
 
-  function obey(word: FromGuest): void {
+  const lane = callLane(host, capabilities, (text) => over || guest.tell(JSON.stringify(text)));
+
+  function log(to: "stdout" | "stderr", text: string): void {
+    lines += 1;
+    if (order.mode === "hook" && lines > LOG_LINES_MAX) return;
+    plan.log(to, text);
+  }
+
+  function obey(word: FromGuest, chars: number): void {
     switch (word.k) {
       case "loaded":
         ran = true;
-        if (order.mode === "hook" && loads === "running") finishLoad({ ok: true });
+        if (order.mode === "hook" && asked?.id === 0) settle({ ok: true, value: null });
         return;
       case "unloadable":
-        if (loads === "running") finishLoad(failed(explained(order.program.explain(word.error)).failure, false));
-        guest.close();
+        if (asked?.id === 0) abandon(explained(plan.program.explain(word.error)));
         return;
       case "answer":
-        settle(word.id, ok(word.value as JsonValue));
+        if (asked?.id === word.id && word.id > 0) settle({ ok: true, value: word.value as JsonValue });
         return;
       case "threw":
-        settle(word.id, explained(order.program.explain(word.error)));
+        if (asked?.id === word.id && word.id > 0) settle(explained(plan.program.explain(word.error)));
         return;
       case "log":
-        order.log(word.to, word.text);
+        log(word.to, word.text);
         return;
       case "call":
-        return void serveCall(word.id, word.path);
+        if (!lane.serve(word.id, word.name, word.args, chars))
+          abandon(failed("exhausted", "had more calls open at once than a guest may"));
+        return;
       case "fault":
-        order.fault(order.program.explain(word.error));
+        plan.fault(plan.program.explain(word.error));
         return;
       case "exit":
         order.exit(word.code);
+        return;
+      case "exitCode":
+        exitCode = word.code;
         return;
     }
   }
 
   function said(text: string): void {
+    if (over || retired) return;
     words += 1;
-    const word = over ? undefined : readFromGuest(text);
-    if (over) return;
-    if (word && (order.wordsMax === 0 || words <= order.wordsMax)) {
-      obey(word);
+    if (order.wordsMax > 0 && words > order.wordsMax) {
+      abandon(failed("exhausted", `sent more than ${order.wordsMax} messages`));
       return;
     }
-    const message = word ? `sent more than ${order.wordsMax} messages` : "sent a message that makes no sense";
-    abandon({ code: "exhausted", message }, false);
-    guest.close();
+    const word = readFromGuest(text);
+    if (word) obey(word, text.length);
+    else abandon(failed("exhausted", "sent a message that makes no sense"));
   }
 
   /** With nothing running, no timer and no call under way, what has not come by now never will. */
-  function idle(heard: number): void {
-    if (over || heard !== told || calls > 0) return;
-    if (order.mode === "script" && ran && loads === "running") {
-      finishLoad({ ok: true });
-      return;
-    }
-    if (loads === "running" || waiting.size > 0) {
-      abandon({ code: "invalid", message: "waits for something that never comes" }, false);
-      guest.close();
-    }
+  function idle(): void {
+    if (!asked || lane.open > 0) return;
+    if (order.mode === "script" && ran) settle({ ok: true, value: exitCode });
+    else abandon(failed("invalid", "waits for something that never comes"));
   }
 
   const ears: GuestEars = {
     said,
     idle,
-    fault: (stack) => order.fault(order.program.explainStack(stack)),
-    ended(death: GuestDeath) {
-      over = true;
-      abandon({ code: death.code, message: showable(death.message) }, death.shared);
+    fault: (stack) => plan.fault(plan.program.explainStack(stack)),
+    queued(waits) {
+      queued = waits;
+      asked?.clock.hold(waits);
     },
-    owes: () => waiting.size + (loads === "running" ? 1 : 0),
+    ended({ code, message, killed, again }: GuestDeath) {
+      over = true;
+      retire();
+      const outcome = { ...failed(code, showable(message)), killed, again };
+      if (asked) settle(outcome);
+      else if (killed) order.killed(outcome.failure);
+    },
+    owes: () => asked !== undefined,
   };
-  const loadTimer = setTimeout(() => {
-    abandon({ code: "timed_out", message: `did not finish within ${order.loadWallMs} ms` }, false);
-    guest.close();
-  }, order.loadWallMs);
+  const loaded = begin(0, order.loadLimitMs, order.signal);
   const guest: Guest = host.openGuest(order.limits, ears);
-  const { mode, name, program, args, env } = order;
-  if (!tell({ k: "load", mode, source: program.source, name, args, env }, order.loadMs)) {
-    abandon({ code: "exhausted", message: "is too large for an isolate" }, false);
-    guest.close();
-  }
+  const { program, name, args, cwd } = plan;
+  const load: ToGuest = {
+    ...{ k: "load", mode: order.mode, source: program.source, name, args },
+    ...{ env: order.views.env, sys: order.views.sys, cwd },
+  };
+  if (!guest.ask(JSON.stringify(load), order.loadMs)) abandon(failed("exhausted", "is too large for an isolate"));
 
   return {
-    loaded: loading.promise,
+    loaded,
     get usable() {
-      return !retired && !over && events < EVENTS_MAX;
+      return !retired && events < EVENTS_MAX;
     },
-    get busy() {
-      return waiting.size > 0 || loads === "running";
-    },
-    fire(event, timeoutMs, signal) {
+    async ask(event, timeoutMs, signal) {
+      if (signal.aborted) return failed("cancelled", "was interrupted");
+      if (over) return failed("unavailable", "lost its process");
       events += 1;
-      words = 0;
       const id = events;
-      const { promise, resolve } = Promise.withResolvers<Result<JsonValue> | GuestFailed>();
-      const give = (failure: Failure) => {
-        retired = true;
-        settle(id, failed(failure, false));
-      };
-      const timer = setTimeout(
-        () => give({ code: "timed_out", message: `gave no answer within ${timeoutMs} ms` }),
-        timeoutMs,
-      );
-      const stop = () => give({ code: "cancelled", message: "was interrupted" });
-      signal.addEventListener("abort", stop, { once: true });
-      waiting.set(id, (outcome) => {
-        clearTimeout(timer);
-        signal.removeEventListener("abort", stop);
-        resolve(outcome);
-      });
-      if (signal.aborted) stop();
-      else if (!tell({ k: "event", id, event }, 0)) {
-        settle(id, fail("exhausted", "was not asked: the event is larger than a hook can take"));
-      } else if (over) settle(id, failed({ code: "unavailable", message: "lost its process" }, false));
-      return promise;
+      const outcome = begin(id, timeoutMs, signal);
+      const text: ToGuest = { k: "event", id, event };
+      if (!guest.ask(JSON.stringify(text), 0))
+        settle(failed("exhausted", "was not asked: the event is larger than a hook can take"));
+      return outcome;
     },
-    close() {
-      retired = true;
-      guest.close();
-    },
+    close: retire,
   };
 }

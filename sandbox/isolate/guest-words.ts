@@ -1,12 +1,56 @@
 import type { JsonValue } from "@bufbuild/protobuf";
-import { type FromGuest, type GuestError, SAY_LIMIT_CHARS } from "./guest-protocol.ts";
+import {
+  CALL_NAMES,
+  type CallName,
+  type FromGuest,
+  type GuestError,
+  type Json,
+  SAY_LIMIT_CHARS,
+} from "../guest/guest-protocol.ts";
 
 /** Deepest nesting of what a guest may hand over. */
 const DEPTH_MAX = 64;
-/** Longest text of a guest's that people get to read, UTF-16 units. */
-const SHOWN_CHARS = 2000;
+/** Longest text that is not a call; only calls carry whole files. UTF-16 units. */
+const PLAIN_LIMIT_CHARS = 1024 * 1024;
+/** How calls begin, as the prelude writes them. */
+const CALL_START = '{"k":"call"';
+/** From this length on a text's parts are counted before it is parsed. UTF-16 units. */
+const COUNTED_FROM_CHARS = 64 * 1024;
+/** Most values and keys in one text: reading it must not hold up the daemon. */
+const PARTS_MAX = 50_000;
+
+const QUOTE = 34;
+const BACKSLASH = 92;
+const OPENERS_AND_COMMAS: ReadonlySet<number> = new Set([44, 58, 91, 123]);
 
 type Fields = Readonly<Record<string, unknown>>;
+
+/** Where the string ends that begins before `at`, as the index after its closing quote. */
+function skipString(text: string, at: number): number {
+  for (let from = at; ; ) {
+    const quote = text.indexOf('"', from);
+    if (quote < 0) return text.length;
+    let backslashes = 0;
+    while (text.charCodeAt(quote - 1 - backslashes) === BACKSLASH && quote - 1 - backslashes >= at) backslashes += 1;
+    if (backslashes % 2 === 0) return quote + 1;
+    from = quote + 1;
+  }
+}
+
+/** Whether a JSON text has at most so many values: a look at it costs a hundredth of its objects. */
+function isLight(text: string): boolean {
+  let parts = 0;
+  for (let at = 0; at < text.length; ) {
+    const unit = text.charCodeAt(at);
+    at += 1;
+    if (unit === QUOTE) at = skipString(text, at);
+    else if (OPENERS_AND_COMMAS.has(unit)) {
+      parts += 1;
+      if (parts > PARTS_MAX) return false;
+    }
+  }
+  return true;
+}
 
 /** Drops `__proto__` keys, so that a later merge cannot be turned into a change of prototype; undefined when too deep. */
 function tame(value: JsonValue, depth: number): JsonValue | undefined {
@@ -34,8 +78,12 @@ function readError(value: unknown): GuestError | undefined {
     : undefined;
 }
 
+function isCallName(name: unknown): name is CallName {
+  return (CALL_NAMES as readonly unknown[]).includes(name);
+}
+
 function readFields(fields: Fields): FromGuest | undefined {
-  const { k, id, text, to, path, code } = fields;
+  const { k, id, text, to, name, code } = fields;
   const number = typeof id === "number" && Number.isSafeInteger(id) ? id : undefined;
   const error = readError(fields.error);
   switch (k) {
@@ -51,10 +99,12 @@ function readFields(fields: Fields): FromGuest | undefined {
     case "log":
       return typeof text === "string" && (to === "stdout" || to === "stderr") ? { k, to, text } : undefined;
     case "call":
-      return number !== undefined && fields.name === "readTextFile" && typeof path === "string"
-        ? { k, id: number, name: "readTextFile", path }
+      // What the arguments must be like is judged by whoever serves the call.
+      return number !== undefined && isCallName(name)
+        ? { k, id: number, name, args: (fields.args ?? null) as Json }
         : undefined;
     case "exit":
+    case "exitCode":
       return typeof code === "number" && Number.isInteger(code) && code >= 0 && code <= 255 ? { k, code } : undefined;
     default:
       return undefined;
@@ -64,6 +114,8 @@ function readFields(fields: Fields): FromGuest | undefined {
 /** Reads what a guest said, field by field; undefined for anything the prelude would not have said. */
 export function readFromGuest(text: string): FromGuest | undefined {
   if (text.length > SAY_LIMIT_CHARS) return undefined;
+  if (text.length > PLAIN_LIMIT_CHARS && !text.startsWith(CALL_START)) return undefined;
+  if (text.length > COUNTED_FROM_CHARS && !isLight(text)) return undefined;
   let value: JsonValue;
   try {
     value = JSON.parse(text) as JsonValue;
@@ -73,10 +125,4 @@ export function readFromGuest(text: string): FromGuest | undefined {
   const tamed = tame(value, 0);
   if (typeof tamed !== "object" || tamed === null || Array.isArray(tamed)) return undefined;
   return readFields(tamed);
-}
-
-/** A stranger's text made safe to show: control, direction and zero-width characters written out, and cut. */
-export function showable(text: string): string {
-  const cut = text.length > SHOWN_CHARS ? `${text.slice(0, SHOWN_CHARS)}…` : text;
-  return cut.replace(/[^\P{C}\n\t]|[\u2028\u2029]/gu, (letter) => `\\u{${(letter.codePointAt(0) ?? 0).toString(16)}}`);
 }

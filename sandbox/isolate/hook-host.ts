@@ -1,7 +1,8 @@
 /**
- * The process that holds isolates: `node --jitless --no-node-snapshot hook-host.js ADDON PRELUDE`, started inside the OS
- * sandbox, with descriptor 3 as its only way out. It has no capability of its own and decides nothing; it keeps the time
- * limits of the guests and says when one is out of hand. The broker may kill it at any time, and often does.
+ * The process that holds isolates: `node --jitless --no-node-snapshot hook-host.js ADDON PRELUDE MEMORY_MIB COUNT
+ * [LIBRARY=FILE …]`, started inside the OS sandbox, with descriptor 3 as its only way out. It keeps COUNT isolates of
+ * MEMORY_MIB booted. It has no capability of its own and decides nothing; it keeps the time limits of the guests and
+ * says when one is out of hand. The broker may kill it at any time, and often does.
  *
  * It never exits by itself while an isolate runs (`process.exit` would hang on it): its end is SIGKILL.
  */
@@ -9,12 +10,18 @@
 import { readFileSync, writeSync } from "node:fs";
 import { Socket } from "node:net";
 import type ivm from "isolated-vm";
-import { encodeFrame, FRAME_LIMIT_BYTES, frameDecoder } from "./frame.ts";
-import { type HostGuest, openGuest } from "./host-guest.ts";
-import { type FromHost, readToHost } from "./host-protocol.ts";
+import { type BootedIsolate, isolateBoot } from "./booted-isolate.ts";
+import { FRAME_LIMIT_BYTES, frameDecoder, frameEncoder } from "./frame.ts";
+import { hostAnswers } from "./host-answers.ts";
+import { type HostGuest, seatGuest } from "./host-guest.ts";
+import { type FromHost, type GuestLimits, newsFrame, readOrder } from "./host-protocol.ts";
+import { type IsolateShelf, isolateShelf } from "./isolate-shelf.ts";
+import { restNews } from "./rest-news.ts";
+import { sliceWatch } from "./slice-watch.ts";
 import { slotQueue } from "./slot-queue.ts";
 
 const BROKER_FD = 3;
+const READ_BYTES = 64 * 1024;
 /** How long to sleep between two attempts to write into a full pipe, milliseconds. */
 const FULL_PIPE_WAIT_MS = 1;
 /** Slices that may run at one moment; more only steal each other's time. */
@@ -43,9 +50,11 @@ function writeAll(bytes: Uint8Array): void {
   }
 }
 
+const encode = frameEncoder(FRAME_LIMIT_BYTES);
+
 /** False when the message is larger than a frame may be. */
 function send(message: FromHost): boolean {
-  const frame = encodeFrame(message, FRAME_LIMIT_BYTES);
+  const frame = encode(newsFrame(message));
   if (frame) writeAll(frame);
   return frame !== undefined;
 }
@@ -58,40 +67,68 @@ function loadAddon(file: string): typeof ivm {
   return module.exports.ivm;
 }
 
-function serve(isolates: typeof ivm, prelude: string): void {
+function serve(shelf: IsolateShelf, answers: ReturnType<typeof hostAnswers>): void {
   const guests = new Map<number, HostGuest>();
-  const slots = slotQueue(RUNNING_SLICES_MAX);
+  const now = () => performance.now();
+  const house = { slots: slotQueue(RUNNING_SLICES_MAX), slices: sliceWatch(now), rests: restNews(), now, send };
 
-  function obey(message: unknown): void {
-    const order = readToHost(message);
-    if (!order) die();
-    const guest = guests.get(order.guest);
-    switch (order.do) {
-      case "open":
-        if (guest) die();
-        guests.set(
-          order.guest,
-          openGuest(isolates, prelude, order.guest, order.limits, slots, send, () => guests.delete(order.guest)),
-        );
-        return;
-      case "tell":
-        guest?.tell(order.text, order.limitMs);
-        return;
-      case "close":
-        guest?.end("closed");
-        return;
+  function open(id: number, limits: GuestLimits): void {
+    let booted: BootedIsolate;
+    try {
+      booted = shelf.take(limits.memoryMib);
+    } catch {
+      send({ did: "ended", guest: id, why: "error" });
+      return;
     }
+    const forget = () => guests.delete(id);
+    guests.set(id, seatGuest(booted, id, limits, answers(), house, forget));
   }
 
-  const pipe = new Socket({ fd: BROKER_FD, readable: true, writable: false });
-  const decoder = frameDecoder(FRAME_LIMIT_BYTES, obey, die);
-  pipe.on("data", (bytes) => decoder.push(bytes));
+  const decoder = frameDecoder(
+    FRAME_LIMIT_BYTES,
+    (frame) => {
+      const order = readOrder(frame);
+      if (!order) die();
+      const guest = guests.get(order.guest);
+      switch (order.do) {
+        case "open":
+          if (guest) die();
+          open(order.guest, order.limits);
+          return;
+        case "ask":
+          guest?.ask(order.text, order.limitMs);
+          return;
+        case "tell":
+          guest?.tell(order.text, order.limitMs);
+          return;
+        case "close":
+          guest?.end("closed");
+          return;
+      }
+    },
+    die,
+  );
+  // Read into one buffer, past the machinery of streams, which takes its time without a JIT.
+  const onread = {
+    buffer: Buffer.alloc(READ_BYTES),
+    callback(count: number, buffer: Uint8Array) {
+      decoder.push(Buffer.copyBytesFrom(buffer, 0, count));
+      return true;
+    },
+  };
+  const pipe = new Socket({ fd: BROKER_FD, readable: true, writable: false, onread });
   pipe.on("end", die);
   pipe.on("error", die);
   send({ did: "ready" });
 }
 
-const [addonFile, preludeFile] = process.argv.slice(2);
-if (!addonFile || !preludeFile) throw new Error("usage: hook-host.js ADDON PRELUDE");
+function readLibrary(argument: string): readonly [string, string] {
+  const at = argument.indexOf("=");
+  return [argument.slice(0, at), readFileSync(argument.slice(at + 1), "utf8")];
+}
+
+const [addonFile, preludeFile, memoryMib, count, ...libraries] = process.argv.slice(2);
+if (!addonFile || !preludeFile) throw new Error("usage: hook-host.js ADDON PRELUDE MEMORY_MIB COUNT [LIBRARY=FILE …]");
 process.on("unhandledRejection", die);
-serve(loadAddon(addonFile), readFileSync(preludeFile, "utf8"));
+const boot = isolateBoot(loadAddon(addonFile), readFileSync(preludeFile, "utf8"));
+serve(isolateShelf(boot, Number(memoryMib), Number(count)), hostAnswers(new Map(libraries.map(readLibrary))));

@@ -1,27 +1,42 @@
-import type ivm from "isolated-vm";
-import { WAKE_PREFIX } from "./guest-protocol.ts";
+import type { CallAnswer, ToGuest } from "../guest/guest-protocol.ts";
+import type { BootedIsolate } from "./booted-isolate.ts";
+import { type HostAnswers, readHostWord } from "./host-answers.ts";
 import type { FromHost, GuestEnd, GuestLimits } from "./host-protocol.ts";
-import type { SlotQueue } from "./slot-queue.ts";
+import type { RestNews } from "./rest-news.ts";
+import type { SliceWatch } from "./slice-watch.ts";
+import type { Leave, SlotQueue } from "./slot-queue.ts";
 
-/** One isolate inside the hook host. */
+/** One isolate with its guest inside the hook host. */
 export type HostGuest = {
   /** Enters the guest with a text, after what is already waiting. `limitMs` 0 means its own slice. */
   tell(text: string, limitMs: number): void;
+  /** The same, with a new account of active time. */
+  ask(text: string, limitMs: number): void;
   /** Disposes the isolate and says so, once. */
   end(why: GuestEnd): void;
+};
+
+/** What all guests of a process share. */
+export type GuestHouse = {
+  readonly slots: SlotQueue;
+  readonly slices: SliceWatch;
+  readonly rests: RestNews;
+  /** Milliseconds. */
+  now(): number;
+  /** False when the message is larger than a frame may be. */
+  send(message: FromHost): boolean;
 };
 
 /** Longest sleep of a timer, milliseconds: what `setTimeout` of Node can carry. */
 const WAKE_MAX_MS = 2 ** 31 - 1;
 /** How much of an uncaught error is passed on, UTF-16 units. */
 const FAULT_CHARS = 8192;
-const WAKE_TEXT = JSON.stringify({ k: "wake" });
-const PRELUDE_NAME = "clawd:prelude";
+const WAKE_TEXT = JSON.stringify({ k: "wake" } satisfies ToGuest);
 /** isolated-vm appends the host's own frames below this line; a guest must not learn them. */
 const BOUNDARY = "(<isolated-vm boundary>)";
 
 /** What isolated-vm's error says about the slice; texts of version 7. */
-function readFailure(error: unknown): { end: GuestEnd } | { fault: string } {
+function readFailure(error: unknown): { end: "slice" | "memory" } | { fault: string } {
   const { message, stack } = Object(error) as { message?: unknown; stack?: unknown };
   if (message === "Script execution timed out.") return { end: "slice" };
   if (typeof message === "string" && /^Isolate (?:was|is) (?:already )?disposed/.test(message))
@@ -32,35 +47,33 @@ function readFailure(error: unknown): { end: GuestEnd } | { fault: string } {
 }
 
 /**
- * Boots an isolate: the prelude gets one callback and leaves one function, and from then on only strings cross. Every
- * entry, also for a timer, is a slice under a time limit; one that does not even end after it is reported as stuck,
- * because nothing but SIGKILL stops it.
+ * Gives an isolate to a guest. Every entry, also for a timer, is a slice under a time limit; one that does not even end
+ * after it is reported as stuck, because nothing but SIGKILL stops it.
  */
-export function openGuest(
-  isolates: typeof ivm,
-  prelude: string,
+export function seatGuest(
+  { isolate, hear, own }: BootedIsolate,
   id: number,
   limits: GuestLimits,
-  slots: SlotQueue,
-  send: (message: FromHost) => boolean,
+  answers: HostAnswers,
+  { slots, slices, rests, now, send }: GuestHouse,
   onEnd: () => void,
 ): HostGuest {
   let over = false;
   let heard = 0;
-  /** Entries that wait or run. */
+  /** Entries that wait or run, and digests under way. */
   let waiting = 0;
+  /** Entries that wait. */
+  let queued = 0;
+  let saidQueued = false;
   let alarm: NodeJS.Timeout | undefined;
-
-  const isolate = new isolates.Isolate({
-    memoryLimit: limits.memoryMib,
-    onCatastrophicError: () => void send({ did: "stuck", guest: id }),
-  });
+  let activeMs = 0;
 
   function wakeIn(text: string): void {
     clearTimeout(alarm);
     alarm = undefined;
     const inMs = Number(text);
     if (text === "" || !Number.isFinite(inMs) || over) return;
+    rests.unrest(id);
     alarm = setTimeout(
       () => {
         alarm = undefined;
@@ -74,58 +87,105 @@ export function openGuest(
     if (over) return;
     over = true;
     clearTimeout(alarm);
+    slots.drop(id);
+    rests.unrest(id);
     onEnd();
     if (!isolate.isDisposed) isolate.dispose();
     send({ did: "ended", guest: id, why });
   }
 
-  // Runs on the host's thread while the guest waits. It must not throw: the guest would see our stack.
-  function hearGuest(text: unknown): number {
-    if (over || typeof text !== "string") return 0;
-    if (text.startsWith(WAKE_PREFIX)) wakeIn(text.slice(WAKE_PREFIX.length));
-    else if (!send({ did: "said", guest: id, text })) end("size");
-    return 1;
+  function beginDigest(text: string): void {
+    waiting += 1;
+    rests.unrest(id);
+    const begun = answers.digest(text, (call: number, answer: CallAnswer) => {
+      waiting -= 1;
+      if (!over) enter(JSON.stringify({ k: "reply", id: call, answer } satisfies ToGuest), limits.sliceMs, false);
+    });
+    if (begun) return;
+    waiting -= 1;
+    end("size");
   }
 
-  function settled(failure: ReturnType<typeof readFailure> | undefined): void {
+  // Runs on the host's thread while the guest waits. It must not throw: the guest would see our stack.
+  function said(text: string): string | number {
+    if (over) return 0;
+    const own = readHostWord(text);
+    switch (own?.word) {
+      case "random":
+        return answers.random(own.rest);
+      case "library":
+        return answers.library(own.rest);
+      case "wake":
+        wakeIn(own.rest);
+        return 1;
+      case "digest":
+        beginDigest(own.rest);
+        return 1;
+      case undefined:
+        if (!send({ did: "said", guest: id, text })) end("size");
+        return 1;
+    }
+  }
+
+  function settled(failure: ReturnType<typeof readFailure> | undefined, cutShort: boolean): void {
     if (over) return;
     if (failure && "end" in failure) {
-      end(failure.end);
+      end(failure.end === "slice" && cutShort ? "active" : failure.end);
       return;
     }
     if (failure) send({ did: "fault", guest: id, text: failure.fault });
-    if (waiting === 0 && alarm === undefined) send({ did: "idle", guest: id, heard });
+    if (waiting === 0 && alarm === undefined) rests.rest(id, () => void send({ did: "idle", guest: id, heard }));
+  }
+
+  /** Tells when it begins and ceases to wait for others; waiting for itself is its own time. */
+  function tellQueue(): void {
+    const waits = queued > 0 && !slots.isRunning(id) && !over;
+    if (waits === saidQueued) return;
+    saidQueued = waits;
+    send({ did: waits ? "waits" : "turn", guest: id });
+  }
+
+  function run(text: string, sliceMs: number, leave: Leave): void {
+    const leftMs = Math.max(Math.ceil(limits.activeMs - activeMs), 1);
+    const limitMs = Math.min(sliceMs, leftMs);
+    const startedMs = now();
+    const slice = slices.begin(limitMs + limits.stuckMs, () => void send({ did: "stuck", guest: id }));
+    const done = (failure?: ReturnType<typeof readFailure>) => {
+      slices.end(slice);
+      activeMs += now() - startedMs;
+      waiting -= 1;
+      leave();
+      settled(failure, leftMs < sliceMs);
+      tellQueue();
+    };
+    hear.apply(undefined, [text], { timeout: limitMs }).then(
+      () => done(),
+      (error: unknown) => done(readFailure(error)),
+    );
   }
 
   function enter(text: string, limitMs: number, told: boolean): void {
     waiting += 1;
-    slots.enter((leave) => {
-      if (over || !hear) return leave();
+    queued += 1;
+    rests.unrest(id);
+    slots.enter(id, (leave) => {
+      queued -= 1;
+      if (over) return leave();
+      tellQueue();
       if (told) heard += 1;
-      const stuck = setTimeout(() => send({ did: "stuck", guest: id }), limitMs + limits.stuckMs);
-      const done = (failure?: ReturnType<typeof readFailure>) => {
-        clearTimeout(stuck);
-        waiting -= 1;
-        leave();
-        settled(failure);
-      };
-      hear.apply(undefined, [text], { timeout: limitMs }).then(
-        () => done(),
-        (error: unknown) => done(readFailure(error)),
-      );
+      run(text, limitMs, leave);
     });
+    tellQueue();
   }
 
-  let hear: ivm.Reference<(text: string) => void> | undefined;
-  try {
-    const context = isolate.createContextSync();
-    hear = context.evalClosureSync(`let clawdHear;${prelude}\nreturn clawdHear;`, [new isolates.Callback(hearGuest)], {
-      result: { reference: true },
-      filename: PRELUDE_NAME,
-    });
-  } catch {
-    end("error");
-  }
-
-  return { tell: (text, limitMs) => enter(text, limitMs === 0 ? limits.sliceMs : limitMs, true), end };
+  own({ said, lost: () => void send({ did: "stuck", guest: id }) });
+  const ownSlice = (limitMs: number) => (limitMs === 0 ? limits.sliceMs : limitMs);
+  return {
+    tell: (text, limitMs) => enter(text, ownSlice(limitMs), true),
+    ask(text, limitMs) {
+      activeMs = 0;
+      enter(text, ownSlice(limitMs), true);
+    },
+    end,
+  };
 }

@@ -1,103 +1,115 @@
 import type { FailureCode, Result } from "../../core/domain/failure.ts";
 import { fail, ok } from "../../core/domain/failure.ts";
-import type { Exit, Launcher, LaunchSpec, LeasedProcess } from "../os/launcher.ts";
+import type { Exit, Launcher, LeasedProcess } from "../os/launcher.ts";
 import { encodeFrame, FRAME_LIMIT_BYTES, frameDecoder } from "./frame.ts";
-import { type FromHost, type GuestEnd, type GuestLimits, readFromHost, type ToHost } from "./host-protocol.ts";
-import type { IsolateLimits } from "./limits.ts";
-
-/** Absolute paths of what a hook host is made of. Each file must stand alone: the sandbox shows it nothing beside them. */
-export type HostFiles = {
-  readonly nodeBinary: string;
-  readonly hostFile: string;
-  readonly preludeFile: string;
-  /** The isolated-vm addon that fits `nodeBinary`. */
-  readonly addonFile: string;
-};
+import { type HostFiles, type HostShape, hostLaunch } from "./host-launch.ts";
+import { type FromHost, type GuestEnd, type GuestLimits, orderFrame, readNews, type ToHost } from "./host-protocol.ts";
 
 /**
- * How a guest came to its end. `message` goes on after the guest's name: "used more than …". `shared` when something else
- * may have been to blame for it.
+ * How a guest came to its end; `message` goes on after the guest's name: "used more than …". `killed`: its process had to
+ * be killed, and it is to blame. `again`: whether what it was doing is worth another try, because another guest was to
+ * blame (`beside` others), or because nobody knows whether it was (`alone`, so that the next time it is known).
  */
-export type GuestDeath = { readonly code: FailureCode; readonly message: string; readonly shared: boolean };
+export type GuestDeath = {
+  readonly code: FailureCode;
+  readonly message: string;
+  readonly killed: boolean;
+  readonly again: Again;
+};
+
+export type Again = "no" | "beside" | "alone";
 
 export type GuestEars = {
   said(text: string): void;
-  /** Nothing runs and no timer is set in the guest, after it heard so many texts. */
-  idle(heard: number): void;
+  /** Nothing runs and no timer is set, after everything it was told. */
+  idle(): void;
   fault(text: string): void;
+  /** It stands in the queue of its process from now on (true), or no longer. */
+  queued(waits: boolean): void;
   /** Exactly once, the last that is heard. */
   ended(death: GuestDeath): void;
-  /** How many answers it owes. */
-  owes(): number;
+  /** Whether it is expected to answer something. */
+  owes(): boolean;
 };
 
 export type Guest = {
-  /** False when the text is larger than a frame may be; it was not sent. `limitMs` 0 means the guest's own slice. */
-  tell(text: string, limitMs: number): boolean;
+  /** Goes on with what was asked. False when the text is larger than a frame may be; it was not sent. */
+  tell(text: string): boolean;
+  /** Begins something, with a new account of active time. `limitMs` 0 means the guest's own slice. */
+  ask(text: string, limitMs: number): boolean;
   close(): void;
 };
 
 /** One leased process with isolates in it. Everything it says is taken as said by an enemy. */
 export type HostProcess = {
+  /** The head of its tree. */
+  readonly pid: number;
   /** Why it is dead; undefined while it lives. */
-  readonly death: Omit<GuestDeath, "shared"> | undefined;
+  readonly death: { readonly code: FailureCode; readonly message: string } | undefined;
   /** How many guests it has had. */
   readonly opened: number;
+  /** How often guests were asked something. */
+  readonly asks: number;
+  /** Whether any guest owes an answer. */
+  readonly working: boolean;
   /** Settles when the host is up, or false when it will never be. */
   readonly ready: Promise<boolean>;
   /** The process is gone. */
   readonly gone: Promise<void>;
   openGuest(limits: GuestLimits, ears: GuestEars): Guest;
+  /** Bytes that were told and are not read yet. */
+  readonly unreadBytes: number;
+  /** Settles when it has read what it was told, or is dead. */
+  drained(): Promise<void>;
   /** Stops or goes on reading; a host that is not read blocks its guests. */
   pause(paused: boolean): void;
+  /** Ends it because of something that one of its guests did; which one may show. */
+  condemn(code: FailureCode, message: string): void;
+  /** Ends it, and nobody is to blame. */
   kill(): void;
 };
 
-/** Address space of a host, MiB: without a JIT an isolate takes few, so this caps what a guest can allocate. */
-const ADDRESS_SPACE_MIB = 1600;
-const OPEN_FILES_MAX = 64;
 /** From asking a guest to close until its process is killed, milliseconds. */
 const CLOSE_MS = 1500;
 /** What may wait unread by a host, bytes. */
-const UNREAD_LIMIT_BYTES = 16 * 1024 * 1024;
+const UNREAD_LIMIT_BYTES = 64 * 1024 * 1024;
 const STDERR_KEPT_CHARS = 2000;
 
 const END_TEXT: Record<GuestEnd, (limits: GuestLimits) => { code: FailureCode; message: string }> = {
   slice: (limits) => ({ code: "timed_out", message: `ran for ${limits.sliceMs} ms without a pause` }),
+  active: (limits) => ({ code: "timed_out", message: `used more than ${limits.activeMs} ms of running time` }),
   memory: (limits) => ({ code: "exhausted", message: `used more than its ${limits.memoryMib} MiB of memory` }),
   size: () => ({ code: "exhausted", message: `sent more than ${FRAME_LIMIT_BYTES / 1024 / 1024} MiB at once` }),
   error: () => ({ code: "unavailable", message: "got no isolate to run in" }),
   closed: () => ({ code: "cancelled", message: "was closed" }),
 };
 
-function launchSpec(files: HostFiles, level: Launcher["level"]): LaunchSpec {
-  const own = [files.hostFile, files.preludeFile, files.addonFile];
-  // Where no OS sandbox stands, Node's permission model is the second wall: no files, no children, no workers.
-  const fence =
-    level === "none" ? ["--permission", "--allow-addons", ...own.map((file) => `--allow-fs-read=${file}`)] : [];
-  const flags = ["--jitless", "--no-node-snapshot", "--no-warnings", ...fence];
-  return {
-    command: [files.nodeBinary, ...flags, files.hostFile, files.addonFile, files.preludeFile],
-    // The one folder that every sandbox has; nothing is read from it, and the limit of zero keeps it empty.
-    cwd: "/tmp",
-    env: { MALLOC_ARENA_MAX: "2" },
-    confinement: { read: [files.nodeBinary, ...own], write: [], network: false, system: "libraries" },
-    limits: { addressSpaceMib: ADDRESS_SPACE_MIB, openFiles: OPEN_FILES_MAX, fileMib: 0 },
-    pipes: 1,
-  };
-}
+const STUCK_TEXT = "did not stop when its time or memory was up, and its process was killed";
 
 function exitText(exit: Exit): string {
   return exit.signal ?? `exit code ${exit.code}`;
 }
 
-type OpenGuest = { readonly limits: GuestLimits; readonly ears: GuestEars; closing: NodeJS.Timeout | undefined };
+type OpenGuest = {
+  readonly limits: GuestLimits;
+  readonly ears: GuestEars;
+  closing: NodeJS.Timeout | undefined;
+  /** How many texts it was told. */
+  told: number;
+  /** Nothing of it runs, and nothing is left to wake it. */
+  quiet: boolean;
+};
 
-/** Launches a host. It is told at once; what it is told waits in the pipe until it is up. */
-export function startHost(launcher: Launcher, files: HostFiles, limits: IsolateLimits): Result<HostProcess> {
+/** Launches a host. It is told at once; what it is told waits in the pipe until it is up. `startMs` until it must be. */
+export function startHost(
+  launcher: Launcher,
+  files: HostFiles,
+  shape: HostShape,
+  startMs: number,
+): Result<HostProcess> {
   let child: LeasedProcess;
   try {
-    child = launcher.launch(launchSpec(files, launcher.level));
+    child = launcher.launch(hostLaunch(files, shape, launcher.level));
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : String(cause);
     return fail("unavailable", `got no process: ${why}`, { cause, hint: "claw doctor shows what is missing" });
@@ -108,11 +120,17 @@ export function startHost(launcher: Launcher, files: HostFiles, limits: IsolateL
   const guests = new Map<number, OpenGuest>();
   const up = Promise.withResolvers<boolean>();
   let opened = 0;
-  let death: Omit<GuestDeath, "shared"> | undefined;
+  let asks = 0;
+  let death: HostProcess["death"];
   let complaints = "";
 
-  /** The first reason counts; the exit that follows is only its consequence. `culprit` is the guest that is to blame. */
-  function die(code: FailureCode, message: string, culprit?: number): void {
+  /** Who may be to blame: whoever was not at rest. */
+  function suspectsOf(dying: readonly (readonly [number, OpenGuest])[]): ReadonlySet<number> {
+    return new Set(dying.filter(([, guest]) => !guest.quiet || guest.ears.owes()).map(([id]) => id));
+  }
+
+  /** The first reason counts; the exit that follows is only its consequence. */
+  function die(code: FailureCode, message: string, blame: "nobody" | "suspects" | number): void {
     if (death) return;
     death = { code, message };
     clearTimeout(starting);
@@ -121,20 +139,49 @@ export function startHost(launcher: Launcher, files: HostFiles, limits: IsolateL
     up.resolve(false);
     const dying = [...guests];
     guests.clear();
-    const owed = dying.reduce((sum, [, guest]) => sum + guest.ears.owes(), 0);
+    const suspects = blame === "suspects" ? suspectsOf(dying) : new Set(blame === "nobody" ? [] : [blame]);
     for (const [id, guest] of dying) {
       clearTimeout(guest.closing);
-      guest.ears.ended({ code, message, shared: culprit === undefined ? owed > 1 : culprit !== id });
+      const suspected = suspects.has(id);
+      const killed = suspected && suspects.size === 1;
+      const again = killed || blame === "nobody" ? "no" : suspected ? "alone" : "beside";
+      guest.ears.ended({ code, message, killed, again });
     }
   }
 
   function write(order: ToHost): boolean {
-    const frame = encodeFrame(order, FRAME_LIMIT_BYTES);
+    const frame = encodeFrame(orderFrame(order), FRAME_LIMIT_BYTES);
     if (!frame) return false;
     if (death || !pipe) return true;
     pipe.write(frame);
-    if (pipe.writableLength > UNREAD_LIMIT_BYTES) die("exhausted", "did not read what it was told");
+    if (pipe.writableLength > UNREAD_LIMIT_BYTES) die("exhausted", "did not read what it was told", "suspects");
     return true;
+  }
+
+  function hearOf(id: number, guest: OpenGuest, news: Exclude<FromHost, { did: "ready" | "stuck" }>): void {
+    switch (news.did) {
+      case "said":
+        guest.ears.said(news.text);
+        return;
+      case "idle":
+        if (news.heard !== guest.told) return;
+        guest.quiet = true;
+        guest.ears.idle();
+        return;
+      case "fault":
+        guest.ears.fault(news.text);
+        return;
+      case "waits":
+        guest.ears.queued(true);
+        return;
+      case "turn":
+        guest.ears.queued(false);
+        return;
+      case "ended":
+        guests.delete(id);
+        clearTimeout(guest.closing);
+        guest.ears.ended({ ...END_TEXT[news.why](guest.limits), killed: false, again: "no" });
+    }
   }
 
   function hear(news: FromHost): void {
@@ -145,38 +192,23 @@ export function startHost(launcher: Launcher, files: HostFiles, limits: IsolateL
     }
     // Also of a guest that is closed already: its last slice still runs, and keeps others from running.
     if (news.did === "stuck") {
-      die("timed_out", "did not stop when its time or memory was up, and its process was killed", news.guest);
+      die("timed_out", STUCK_TEXT, news.guest);
       return;
     }
     const guest = guests.get(news.guest);
-    if (!guest) return;
-    switch (news.did) {
-      case "said":
-        guest.ears.said(news.text);
-        return;
-      case "idle":
-        guest.ears.idle(news.heard);
-        return;
-      case "fault":
-        guest.ears.fault(news.text);
-        return;
-      case "ended":
-        guests.delete(news.guest);
-        clearTimeout(guest.closing);
-        guest.ears.ended({ ...END_TEXT[news.why](guest.limits), shared: guest.ears.owes() > 1 });
-    }
+    if (guest) hearOf(news.guest, guest, news);
   }
 
-  const starting = setTimeout(() => die("timed_out", `was not up within ${limits.startMs} ms`), limits.startMs);
+  const starting = setTimeout(() => die("timed_out", `was not up within ${startMs} ms`, "nobody"), startMs);
   const decoder = frameDecoder(
     FRAME_LIMIT_BYTES,
-    (message) => {
+    (frame) => {
       if (death) return;
-      const news = readFromHost(message);
+      const news = readNews(frame);
       if (news) hear(news);
-      else die("invalid", "has a host that broke the protocol, and was killed");
+      else die("invalid", "has a host that broke the protocol, and was killed", "suspects");
     },
-    (why) => die("invalid", `has a host that sent ${why}, and was killed`),
+    (why) => die("invalid", `has a host that sent ${why}, and was killed`, "suspects"),
   );
   pipe.on("data", (bytes: Uint8Array) => decoder.push(bytes));
   // Its end is heard as the exit of the process, which says why.
@@ -188,31 +220,51 @@ export function startHost(launcher: Launcher, files: HostFiles, limits: IsolateL
   });
   const gone = child.exited.then((exit) => {
     const memory = /heap out of memory|bad_alloc|Fatal process out of memory/i.test(complaints);
-    if (memory) die("exhausted", `ran out of memory and its process died (${exitText(exit)})`);
-    else die("unavailable", `lost its process (${exitText(exit)})`);
+    if (memory) die("exhausted", `ran out of memory and its process died (${exitText(exit)})`, "suspects");
+    else die("unavailable", `lost its process (${exitText(exit)})`, "suspects");
   });
 
-  return ok({
+  function sendText(id: number, guest: OpenGuest, order: ToHost): boolean {
+    if (!guests.has(id) || guest.closing) return true;
+    const sent = write(order);
+    if (sent) {
+      if (order.do === "ask") asks += 1;
+      guest.told += 1;
+      guest.quiet = false;
+    }
+    return sent;
+  }
+
+  const host: HostProcess = {
+    pid: child.pid,
     get death() {
       return death;
     },
     get opened() {
       return opened;
     },
+    get asks() {
+      return asks;
+    },
+    get working() {
+      for (const guest of guests.values()) if (guest.ears.owes()) return true;
+      return false;
+    },
     ready: up.promise,
     gone,
-    openGuest(guestLimits, ears) {
+    openGuest(limits, ears) {
       opened += 1;
       const id = opened;
-      const guest: OpenGuest = { limits: guestLimits, ears, closing: undefined };
+      const guest: OpenGuest = { limits, ears, closing: undefined, told: 0, quiet: true };
       if (death) {
-        ears.ended({ ...death, shared: false });
-        return { tell: () => true, close: () => {} };
+        ears.ended({ ...death, killed: false, again: "no" });
+        return { tell: () => true, ask: () => true, close: () => {} };
       }
       guests.set(id, guest);
-      write({ do: "open", guest: id, limits: guestLimits });
+      write({ do: "open", guest: id, limits });
       return {
-        tell: (text, limitMs) => write({ do: "tell", guest: id, text, limitMs }),
+        tell: (text) => sendText(id, guest, { do: "tell", guest: id, text, limitMs: 0 }),
+        ask: (text, limitMs) => sendText(id, guest, { do: "ask", guest: id, text, limitMs }),
         close() {
           if (!guests.has(id) || guest.closing) return;
           guest.closing = setTimeout(() => die("timed_out", "did not close, and its process was killed", id), CLOSE_MS);
@@ -220,10 +272,22 @@ export function startHost(launcher: Launcher, files: HostFiles, limits: IsolateL
         },
       };
     },
+    get unreadBytes() {
+      return pipe.writableLength;
+    },
+    async drained() {
+      if (death || pipe.writableLength === 0) return;
+      const { promise, resolve } = Promise.withResolvers<void>();
+      pipe.once("drain", resolve).once("close", resolve);
+      await promise;
+      pipe.off("drain", resolve).off("close", resolve);
+    },
     pause(paused) {
       if (paused) pipe.pause();
       else pipe.resume();
     },
-    kill: () => die("cancelled", "was stopped"),
-  });
+    condemn: (code, message) => die(code, message, "suspects"),
+    kill: () => die("cancelled", "was stopped", "nobody"),
+  };
+  return ok(host);
 }

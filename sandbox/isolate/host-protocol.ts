@@ -3,24 +3,32 @@
  * guests are opaque to the host.
  */
 
+import type { Frame } from "./frame.ts";
+
 /** Limits of one guest, kept by the host; the broker's own clock stands behind them. */
 export type GuestLimits = {
   /** Heap of the isolate, MiB. */
   readonly memoryMib: number;
   /** Wall time of one entry into the guest (an answer, a timer), milliseconds. */
   readonly sliceMs: number;
+  /** All entries from one `ask` to the next together, milliseconds. */
+  readonly activeMs: number;
   /** After a slice's time is up, how long it may take to settle, milliseconds. */
   readonly stuckMs: number;
 };
 
+/** `limitMs` 0 means the guest's own slice. */
 export type ToHost =
   | { readonly do: "open"; readonly guest: number; readonly limits: GuestLimits }
-  /** `limitMs` 0 means the guest's own slice. */
+  /** A text that begins something: the account of active time is new from here. */
+  | { readonly do: "ask"; readonly guest: number; readonly text: string; readonly limitMs: number }
+  /** A text that goes on with it. */
   | { readonly do: "tell"; readonly guest: number; readonly text: string; readonly limitMs: number }
   | { readonly do: "close"; readonly guest: number };
 
-/** Why a guest is over. `closed` because it was asked for. */
-export type GuestEnd = "slice" | "memory" | "size" | "error" | "closed";
+/** Why a guest is over, in the order of their numbers on the wire. `closed` because it was asked for. */
+export const GUEST_ENDS = ["slice", "active", "memory", "size", "error", "closed"] as const;
+export type GuestEnd = (typeof GUEST_ENDS)[number];
 
 export type FromHost =
   | { readonly did: "ready" }
@@ -31,62 +39,88 @@ export type FromHost =
   | { readonly did: "fault"; readonly guest: number; readonly text: string }
   | { readonly did: "ended"; readonly guest: number; readonly why: GuestEnd }
   /** A slice that does not stop: only SIGKILL of the host helps. */
-  | { readonly did: "stuck"; readonly guest: number };
+  | { readonly did: "stuck"; readonly guest: number }
+  /** It could go on, but others are running; followed by `turn`. */
+  | { readonly did: "waits"; readonly guest: number }
+  | { readonly did: "turn"; readonly guest: number };
 
-const ENDS: ReadonlySet<string> = new Set(["slice", "memory", "size", "error", "closed"] satisfies GuestEnd[]);
+const ORDERS = ["open", "ask", "tell", "close"] as const satisfies readonly ToHost["do"][];
+const NEWS = [
+  "ready",
+  "said",
+  "idle",
+  "fault",
+  "ended",
+  "stuck",
+  "waits",
+  "turn",
+] as const satisfies readonly FromHost["did"][];
 
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
+export function orderFrame(order: ToHost): Frame {
+  const kind = ORDERS.indexOf(order.do);
+  const { guest } = order;
+  switch (order.do) {
+    case "open":
+      return { kind, guest, number: 0, text: JSON.stringify(order.limits) };
+    case "ask":
+    case "tell":
+      return { kind, guest, number: order.limitMs, text: order.text };
+    case "close":
+      return { kind, guest, number: 0, text: "" };
+  }
 }
 
-function isCount(value: unknown): value is number {
-  return typeof value === "number" && Number.isSafeInteger(value) && value >= 0;
-}
-
-/** Checks every field of what a host sent; undefined for anything that is not exactly of this protocol. */
-export function readFromHost(message: unknown): FromHost | undefined {
-  if (!isRecord(message)) return undefined;
-  const { did, guest, text } = message;
-  if (did === "ready") return { did };
-  if (!isCount(guest)) return undefined;
-  switch (did) {
-    case "said":
-    case "fault":
-      return typeof text === "string" ? { did, guest, text } : undefined;
-    case "idle":
-      return isCount(message.heard) ? { did, guest, heard: message.heard } : undefined;
-    case "ended":
-      return typeof message.why === "string" && ENDS.has(message.why)
-        ? { did, guest, why: message.why as GuestEnd }
-        : undefined;
-    case "stuck":
-      return { did, guest };
+/** The broker is trusted; a torn frame is still refused. */
+export function readOrder({ kind, guest, number, text }: Frame): ToHost | undefined {
+  const verb = ORDERS[kind];
+  switch (verb) {
+    case "open":
+      return { do: "open", guest, limits: JSON.parse(text) as GuestLimits };
+    case "ask":
+    case "tell":
+      return { do: verb, guest, text, limitMs: number };
+    case "close":
+      return { do: "close", guest };
     default:
       return undefined;
   }
 }
 
-/** The host's side of the same; the broker is trusted, a torn message is still refused. */
-export function readToHost(message: unknown): ToHost | undefined {
-  if (!isRecord(message) || !isCount(message.guest)) return undefined;
-  const { guest } = message;
-  switch (message.do) {
-    case "open": {
-      const limits = message.limits;
-      if (!isRecord(limits) || !isCount(limits.memoryMib) || !isCount(limits.sliceMs) || !isCount(limits.stuckMs))
-        return undefined;
-      return {
-        do: "open",
-        guest,
-        limits: { memoryMib: limits.memoryMib, sliceMs: limits.sliceMs, stuckMs: limits.stuckMs },
-      };
+export function newsFrame(news: FromHost): Frame {
+  const kind = NEWS.indexOf(news.did);
+  const guest = news.did === "ready" ? 0 : news.guest;
+  switch (news.did) {
+    case "said":
+    case "fault":
+      return { kind, guest, number: 0, text: news.text };
+    case "idle":
+      return { kind, guest, number: news.heard, text: "" };
+    case "ended":
+      return { kind, guest, number: GUEST_ENDS.indexOf(news.why), text: "" };
+    default:
+      return { kind, guest, number: 0, text: "" };
+  }
+}
+
+/** Checks every field of what a host sent; undefined for anything that is not exactly of this protocol. */
+export function readNews({ kind, guest, number, text }: Frame): FromHost | undefined {
+  const did = NEWS[kind];
+  switch (did) {
+    case "ready":
+      return { did };
+    case "said":
+    case "fault":
+      return { did, guest, text };
+    case "idle":
+      return { did, guest, heard: number };
+    case "ended": {
+      const why = GUEST_ENDS[number];
+      return why && { did, guest, why };
     }
-    case "tell":
-      return typeof message.text === "string" && isCount(message.limitMs)
-        ? { do: "tell", guest, text: message.text, limitMs: message.limitMs }
-        : undefined;
-    case "close":
-      return { do: "close", guest };
+    case "stuck":
+    case "waits":
+    case "turn":
+      return { did, guest };
     default:
       return undefined;
   }

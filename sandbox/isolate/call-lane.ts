@@ -1,0 +1,95 @@
+import type { Capabilities } from "../broker/capabilities.ts";
+import { type CallAnswer, type CallName, type Json, PENDING_CALLS_MAX, type ToGuest } from "../guest/guest-protocol.ts";
+import type { HostProcess } from "./host-process.ts";
+
+/** The calls of one guest on their way to its capabilities and back. */
+export type CallLane = {
+  /** Calls under way. */
+  readonly open: number;
+  /** False when the guest has more calls open than its prelude would allow. `chars` is what the call's text took. */
+  serve(id: number, name: CallName, args: Json, chars: number): boolean;
+  /** Drops what has not begun. */
+  end(): void;
+};
+
+/** Calls of one guest that run at one moment: each may hold a whole file. */
+const RUNNING_MAX = 8;
+/** Texts of calls that wait, UTF-16 units; beyond, the whole process is not read. */
+const WAITING_LIMIT_CHARS = 16 * 1024 * 1024;
+/** With so much unread by the process, no further call is begun. */
+const UNREAD_BYTES = 8 * 1024 * 1024;
+
+type Waiting = { readonly id: number; readonly name: CallName; readonly args: Json; readonly chars: number };
+
+/** @param reply false when the text is too large for the guest */
+export function callLane(host: HostProcess, capabilities: Capabilities, reply: (text: ToGuest) => boolean): CallLane {
+  const waiting: Waiting[] = [];
+  let waitingChars = 0;
+  let running = 0;
+  let aborting = 0;
+  let paused = false;
+  let ended = false;
+
+  function pauseIfFull(): void {
+    const full = waitingChars > WAITING_LIMIT_CHARS;
+    if (full === paused) return;
+    paused = full;
+    host.pause(full);
+  }
+
+  function answer(id: number, result: CallAnswer): void {
+    if (reply({ k: "reply", id, answer: result })) return;
+    const error = { name: "Error", message: "the answer is too large to be handed over" };
+    reply({ k: "reply", id, answer: { ok: false, error } });
+  }
+
+  async function run({ id, name, args }: Waiting): Promise<void> {
+    // A process that is paused here cannot read either, and then waiting would be for ever.
+    if (!paused && host.unreadBytes > UNREAD_BYTES) await host.drained();
+    const result = await capabilities.call(id, name, args);
+    running -= 1;
+    if (ended) return;
+    answer(id, result);
+    next();
+  }
+
+  function next(): void {
+    while (running < RUNNING_MAX) {
+      const call = waiting.shift();
+      if (!call) return;
+      waitingChars -= call.chars;
+      running += 1;
+      pauseIfFull();
+      void run(call);
+    }
+  }
+
+  return {
+    get open() {
+      return running + aborting + waiting.length;
+    },
+    serve(id, name, args, chars) {
+      if (name === "abort") {
+        // It must not wait behind what it is to end, and it ends at once.
+        aborting += 1;
+        void capabilities.call(id, name, args).then((result) => {
+          aborting -= 1;
+          if (!ended) answer(id, result);
+        });
+        return true;
+      }
+      if (running + waiting.length >= PENDING_CALLS_MAX) return false;
+      waiting.push({ id, name, args, chars });
+      waitingChars += chars;
+      next();
+      pauseIfFull();
+      return true;
+    },
+    end() {
+      ended = true;
+      waiting.length = 0;
+      waitingChars = 0;
+      pauseIfFull();
+    },
+  };
+}
