@@ -1,22 +1,37 @@
-import { mkdir, open, readFile, rename, unlink } from "node:fs/promises";
-import { basename, dirname, join } from "node:path";
+import { rm } from "node:fs/promises";
+import { basename, extname } from "node:path";
 import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
 import type { HookAdmin, HookRow, HookTrial } from "../../core/domain/admin.ts";
-import { type Failure, fail, failureToProto, ok, type Result } from "../../core/domain/failure.ts";
+import { type Failed, type Failure, fail, failureToProto, ok, type Result } from "../../core/domain/failure.ts";
 import type { HookEvent, HookPoint } from "../../core/domain/hook.ts";
-import { fileStamp } from "./file-stamp.ts";
-import { type HookFolder, type HookScript, isHookFile, readHookScript } from "./hook-folder.ts";
+import { fileStamp } from "../program/file-stamp.ts";
+import type { HookFolder } from "./hook-folder.ts";
 import { onErrorAt, readPoint } from "./hook-header.ts";
+import { place, placeNamed, placesOf, placeTypes, planPlacing } from "./hook-placing.ts";
+import type { HookStates } from "./hook-states.ts";
 import type { Verdict } from "./hook-verdict.ts";
+import type { KnownHook } from "./known-hook.ts";
 
-/** Largest hook script, bytes. */
-const HOOK_LIMIT_BYTES = 1024 * 1024;
-const OWNER_ONLY = 0o700;
 /** Console lines of a trial that are kept. */
 const TRIAL_LINES_MAX = 200;
 
-function hookRow({ name, file, header, failure }: HookScript): HookRow {
-  const wrong = failure();
+/** What to try a hook's verdict with. */
+export type Trial = (hook: KnownHook, event: HookEvent, log: (line: string) => void) => Promise<Verdict>;
+
+export type HookAdminOptions = {
+  readonly hooksDir: string;
+  readonly folder: HookFolder;
+  readonly states: HookStates;
+  readonly tryOut: Trial;
+  /** The types for editors; a copy is kept beside the hooks. */
+  readonly typesFile: string;
+  /** Writes a line into the daemon's log. */
+  readonly log: (line: string) => void;
+};
+
+function hookRow(hook: KnownHook, enabled: boolean, off: Failure | undefined, notes: readonly string[]): HookRow {
+  const { name, file, group, header } = hook;
+  const wrong = off ?? hook.failure();
   const guards: HookPoint = header.points.includes("tool.before")
     ? "tool.before"
     : (header.points[0] ?? "message.received");
@@ -28,137 +43,150 @@ function hookRow({ name, file, header, failure }: HookScript): HookRow {
     onError: onErrorAt(header, guards),
     granted: [...header.granted],
     file,
+    group,
+    enabled,
+    notes: [...hook.notes, ...notes],
     ...(wrong ? { failure: failureToProto(wrong) } : {}),
   };
 }
 
-/** What to try a script's verdict with. */
-export type Trial = (script: HookScript, event: HookEvent, log: (line: string) => void) => Promise<Verdict>;
-
-async function writeWhole(file: string, bytes: Uint8Array): Promise<void> {
-  // A name with a dot in front is no hook: a half-written file is never run.
-  const draft = join(dirname(file), `.${basename(file)}.new`);
-  await using handle = await open(draft, "w", 0o600);
-  await handle.writeFile(bytes);
-  await handle.sync();
-  await rename(draft, file);
+/** Several hooks that came together, as one row. */
+function summed(group: string, rows: readonly HookRow[]): HookRow | undefined {
+  const [first, ...others] = rows;
+  if (!first || others.length === 0) return first;
+  const union = (key: "points" | "granted") => [...new Set(rows.flatMap((row) => row[key] ?? []))];
+  const names = `hooks: ${rows.map((row) => row.name).join(", ")}`;
+  return {
+    ...first,
+    name: group,
+    points: union("points"),
+    granted: union("granted"),
+    notes: [names, ...new Set(rows.flatMap((row) => row.notes ?? []))],
+  };
 }
 
-/** Looks at a file as if it lay in the folder already; nothing of it is executed. */
-async function inspectFile(file: string, folder: string): Promise<Result<HookScript>> {
-  if (!isHookFile(basename(file))) return fail("invalid", `${file} is neither a .ts nor a .js file`);
-  const script = await readHookScript(file, folder);
-  if (script.header.failure) return { ok: false, failure: script.header.failure };
-  const program = await script.program();
-  if (!program.ok) return program;
-  if (program.value.inputs.length > 1) {
-    return fail("invalid", `${basename(file)} imports other files, which would not come along`, {
-      hint: `copy it with them into ${folder} yourself`,
-    });
-  }
-  return ok(script);
-}
-
-function pointNamed(name: string, script: HookScript): Result<HookPoint> {
-  const point = name === "" ? script.header.points[0] : readPoint(name);
-  if (point && script.header.points.includes(point)) return ok(point);
-  return fail("invalid", `hook "${script.name}" does not listen at "${name}"`, {
-    hint: `it listens at ${script.header.points.join(", ") || "no point"}`,
+function pointNamed(name: string, hook: KnownHook): Result<HookPoint> {
+  const point = name === "" ? hook.header.points[0] : readPoint(name);
+  if (point && hook.header.points.includes(point)) return ok(point);
+  return fail("invalid", `hook "${hook.name}" does not listen at "${name}"`, {
+    hint: `it listens at ${hook.header.points.join(", ") || "no point"}`,
   });
 }
 
-function notFound(name: string, scripts: readonly HookScript[]): Failure {
-  const names = scripts.map((script) => script.name).join(", ");
+function notFound(name: string, hooks: readonly KnownHook[]): Failed {
+  const names = hooks.map((hook) => hook.name).join(", ");
   return fail("not_found", `there is no hook "${name}"`, {
     hint: names === "" ? "there are none" : `there are ${names}`,
-  }).failure;
+  });
 }
 
 function isObject(value: JsonValue): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** Lists, adds, removes and tries out the scripts of a folder. */
-export function hookAdmin(folder: string, scripts: HookFolder, tryOut: Trial): HookAdmin {
-  async function find(name: string): Promise<Result<HookScript>> {
-    const all = await scripts.scripts();
-    const script = all.find((candidate) => candidate.name === name);
-    return script ? ok(script) : { ok: false, failure: notFound(name, all) };
+/** Lists, adds, removes, switches and tries out the hooks of a folder. */
+export function hookAdmin({ hooksDir, folder, states, tryOut, typesFile, log }: HookAdminOptions): HookAdmin {
+  async function rowOf(hook: KnownHook): Promise<HookRow> {
+    const { enabled, failure, notes } = await states.look(hook);
+    return hookRow(hook, enabled, failure, notes);
   }
 
-  async function add(file: string): Promise<Result<HookRow>> {
-    const target = join(folder, basename(file));
-    if (target !== file) {
-      const looked = await inspectFile(file, folder);
-      if (!looked.ok) return looked;
-      const taken = await find(looked.value.name);
-      if (taken.ok || fileStamp(target)) {
-        return fail("conflict", `there is a hook "${looked.value.name}" already`, {
-          hint: `claw hook remove ${looked.value.name}, or rename the file`,
+  /** A hook by its name, or all of a group by its. */
+  async function named(name: string): Promise<Result<readonly KnownHook[]>> {
+    const all = await folder.hooks();
+    const one = all.filter((hook) => hook.name === name);
+    const found = one.length > 0 ? one : all.filter((hook) => hook.group === name);
+    return found.length > 0 ? ok(found) : notFound(name, all);
+  }
+
+  async function add(source: string): Promise<Result<HookRow>> {
+    const planned = await planPlacing(source, hooksDir);
+    if (!planned.ok) return planned;
+    const places = placesOf(planned.value, hooksDir);
+    const inPlace = places.includes(source) || planned.value.from === planned.value.to;
+    const group = basename(places[0] ?? "", extname(places[0] ?? ""));
+    if (!inPlace) {
+      const known = (await folder.hooks()).some((hook) => hook.group === group);
+      if (known || places.some(fileStamp)) {
+        return fail("conflict", `there is a hook "${group}" already`, {
+          hint: `claw hook remove ${group}, or rename what you add`,
         });
       }
-      try {
-        const bytes = await readFile(file);
-        if (bytes.length > HOOK_LIMIT_BYTES)
-          return fail("invalid", `${file} has ${bytes.length} bytes; ${HOOK_LIMIT_BYTES} are the limit`);
-        await mkdir(folder, { recursive: true, mode: OWNER_ONLY });
-        await writeWhole(target, bytes);
-      } catch (cause) {
-        return fail("unavailable", `${file} could not be copied to ${folder}`, {
-          cause,
-          hint: "look at the rights of both and at the free space",
-        });
-      }
+      const placed = await place(planned.value, hooksDir);
+      if (!placed.ok) return placed;
     }
-    const script = (await scripts.scripts()).find((candidate) => candidate.file === target);
-    return script
-      ? ok(hookRow(script))
-      : fail("not_found", `there is no hook script ${target}`, { hint: "a hook is a .ts or .js file" });
+    const types = await placeTypes(typesFile, hooksDir);
+    if (!types.ok) log(types.failure.message);
+    const added = (await folder.hooks()).filter((hook) => hook.group === group);
+    const row = summed(group, await Promise.all(added.map(rowOf)));
+    return row ? ok(row) : fail("invalid", `${source} is no hook`, { hint: "a hook has a @hook header" });
   }
 
   async function remove(name: string): Promise<Result<void>> {
-    const script = await find(name);
-    if (!script.ok) return script;
-    try {
-      await unlink(script.value.file);
-      return ok(undefined);
-    } catch (cause) {
-      return fail("unavailable", `${script.value.file} could not be removed`, {
-        cause,
-        hint: "look at its folder's rights",
+    const hooks = await folder.hooks();
+    const target = placeNamed(name, hooks, hooksDir);
+    if (target === undefined) {
+      const part = hooks.find((hook) => hook.name === name);
+      if (!part) return notFound(name, hooks);
+      return fail("invalid", `"${name}" is one of several hooks of ${part.file}`, {
+        hint: `claw hook remove ${part.group} removes all of them, claw hook disable ${name} turns this one off`,
       });
     }
+    const leaving = hooks.filter((hook) => hook.file === target || hook.file.startsWith(`${target}/`));
+    try {
+      await rm(target, { recursive: true });
+    } catch (cause) {
+      return fail("unavailable", `${target} could not be removed`, { cause, hint: "look at its folder's rights" });
+    }
+    return states.forget(leaving);
+  }
+
+  async function enable(name: string, enabled: boolean): Promise<Result<void>> {
+    const hooks = await named(name);
+    if (!hooks.ok) return hooks;
+    for (const hook of hooks.value) {
+      const done = await states.switch(hook, enabled);
+      if (!done.ok) return done;
+    }
+    return ok(undefined);
   }
 
   async function test(name: string, at: string, value: JsonValue): Promise<Result<HookTrial>> {
-    const script = await find(name);
-    if (!script.ok) return script;
-    const point = pointNamed(at, script.value);
+    const hooks = await named(name);
+    const hook = hooks.ok ? hooks.value[0] : undefined;
+    if (!hooks.ok) return hooks;
+    if (!hook || hooks.value.length > 1) {
+      return fail("invalid", `"${name}" has several hooks`, {
+        hint: `name one of ${hooks.value.map((one) => one.name).join(", ")}`,
+      });
+    }
+    const point = pointNamed(at, hook);
     if (!point.ok) return point;
     if (!isObject(value))
       return fail("invalid", "a hook's value is an object", { hint: 'for instance {"tool":"shell","args":{}}' });
-    const log: string[] = [];
+    const lines: string[] = [];
     const event: HookEvent = {
       at: point.value,
       sessionId: "trial",
       turnId: "trial",
-      callId: point.value === "message.received" ? "" : "trial",
-      workspace: folder,
+      callId: point.value.startsWith("tool.") ? "trial" : "",
+      workspace: hooksDir,
       value,
     };
-    const { answer, because, ms } = await tryOut(script.value, event, (line) => {
-      if (log.length < TRIAL_LINES_MAX) log.push(line);
+    const { answer, because, ms } = await tryOut(hook, event, (line) => {
+      if (lines.length < TRIAL_LINES_MAX) lines.push(line);
     });
-    return ok({ answer, because, ms, log });
+    return ok({ answer, because, ms, log: lines });
   }
 
   return {
     async list() {
-      const rows = (await scripts.scripts()).map(hookRow);
+      const rows = await Promise.all((await folder.hooks()).map(rowOf));
       return [...rows.filter((row) => !row.failure), ...rows.filter((row) => row.failure)];
     },
     add,
     remove,
+    enable,
     test,
   };
 }

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { NO_SIGNAL, openSandboxRoom, type SandboxRoom, toolBefore } from "./fixtures/sandbox-room.ts";
+import { conversation, openSandboxRoom, type SandboxRoom, toolBefore } from "../fixtures/sandbox-room.ts";
 
 const EVENT = { tool: "shell", args: { command: "ls" } };
 
@@ -73,7 +73,7 @@ describe.each(["auto", "none"] as const)("with a launcher of level %s", (wanted)
   });
   afterAll(() => room.close());
 
-  const fire = () => room.hooks.hooks.run(toolBefore(EVENT), NO_SIGNAL);
+  const fire = () => room.hooks.hooks.run(toolBefore(EVENT), conversation());
   const hook = (header: string, code: string) =>
     room.write("hooks/bad.ts", `/** @hook at=tool.before ${header} */\n${code}`);
   const attacks = ATTACKS.filter(([what]) => wanted === "auto" || AT_EVERY_LEVEL.includes(what));
@@ -99,7 +99,7 @@ describe("a hook cannot reach", () => {
 
   const answerOf = async (code: string) => {
     await room.write("hooks/probe.ts", `/** @hook at=tool.before */\n${code}`);
-    return (await room.hooks.hooks.run(toolBefore(EVENT), NO_SIGNAL)).answer;
+    return (await room.hooks.hooks.run(toolBefore(EVENT), conversation())).answer;
   };
 
   test("anything of Node, of isolated-vm, of shared memory or of other realms", async () => {
@@ -108,7 +108,6 @@ describe("a hook cannot reach", () => {
       "require",
       "module",
       "Buffer",
-      "fetch",
       "WebAssembly",
       "SharedArrayBuffer",
       "Atomics",
@@ -122,7 +121,7 @@ describe("a hook cannot reach", () => {
       const found = ${JSON.stringify(names)}.filter((name) => typeof (0, eval)("typeof " + name) === "string" && (0, eval)("typeof " + name) !== "undefined");
       const built = new Function("return typeof process + typeof require")();
       const imported = await import(["node", "fs"].join(":")).then(() => "imported", () => "refused");
-      return { answer: { found, built, imported, deno: Object.keys(Deno), globals: Object.keys(globalThis) } };
+      return { answer: { found, built, imported, globals: Object.keys(globalThis) } };
     }`;
     expect(await answerOf(code)).toEqual({
       do: "answer",
@@ -130,7 +129,6 @@ describe("a hook cannot reach", () => {
         found: [],
         built: "undefinedundefined",
         imported: "refused",
-        deno: ["readTextFile", "env"],
         globals: [],
       },
     });

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { printPermission } from "../permission/permission.ts";
 import { onErrorAt, parseHookHeader } from "./hook-header.ts";
 
 const parse = (text: string) => parseHookHeader("h.ts", text, "/hooks");
@@ -18,8 +19,10 @@ export default () => {}`;
   expect(parse(text)).toEqual({
     points: ["tool.before", "tool.after", "message.received"],
     priority: -3,
+    unreadable: false,
     timeoutMs: 1500,
     onError: "ask",
+    level: "admin",
     grant: {
       allow: [
         { kind: "read", path: "/hooks/rules" },
@@ -52,6 +55,7 @@ test.each([
   ["/** @hook at=tool.before timeout=5 */", 'h.ts:1: timeout: "5" is not a time from 10ms to 120s'],
   ["/** @hook at=tool.before timeout=1h */", 'h.ts:1: timeout: "1h" is not a time from 10ms to 120s'],
   ["/** @hook at=tool.before on-error=maybe */", 'h.ts:1: on-error: "maybe" is not a verdict'],
+  ["/** @hook at=tool.before level=root */", 'h.ts:1: level: "root" is no level'],
   ["/** @hook at=tool.before when=now */", 'h.ts:1: "when=now" is not a field of @hook'],
   ["/** @hook at=tool.before constructor=1 */", 'h.ts:1: "constructor=1" is not a field of @hook'],
   ["/** @hook at=tool.before\n * @allow raed=./x */", "h.ts:2: @allow raed=./x: "],
@@ -59,6 +63,58 @@ test.each([
   const { failure } = parse(text);
   expect(failure?.message.startsWith(message)).toBe(true);
   expect(failure?.hint).toBeTruthy();
+});
+
+test("a hook that is critical denies when it fails, wherever it listens", () => {
+  const header = parse("/** @hook at=turn.ended critical */");
+  expect([header.failure, onErrorAt(header, "turn.ended")]).toEqual([undefined, "deny"]);
+});
+
+test("points have names of other systems, and extensions name their own", () => {
+  const header = parse("/** @hook at=SessionStart,ResponseGenerated,ToolCallAfter,custom.my-plugin.saved */");
+  expect(header.points).toEqual(["session.created", "model.after", "tool.after", "custom.my-plugin.saved"]);
+  expect(parse("/** @hook at=custom. */").failure?.message).toContain('"custom."');
+});
+
+test.each([
+  ["read", ["write", "net", "run", "tool", "memory=write"], ["read=/a", "env=A", "sys=hostname", "memory=read"]],
+  ["write", ["net", "run", "tool"], ["write=/a", "memory=write", "read"]],
+  ["execute", ["net"], ["run=git", "tool=read", "write"]],
+  ["network", [], ["net=a.example", "run"]],
+  ["admin", [], ["net", "run", "tool", "memory"]],
+])("level %s reaches what lies below it, and denies the rest for good", (level, above, within) => {
+  for (const word of within) {
+    const header = parse(`/** @hook at=tool.after level=${level}\n * @allow ${word} */`);
+    expect([word, header.failure]).toEqual([word, undefined]);
+    expect(header.grant.deny.map(printPermission).sort()).toEqual([...above].sort());
+  }
+  for (const word of above) {
+    const { failure } = parse(`/** @hook at=tool.after level=${level}\n * @allow ${word} */`);
+    expect(failure?.message).toContain(`level: "${level}" does not reach`);
+    expect(failure?.hint).toContain("write level=");
+  }
+});
+
+test("a hook that only looks on does not deny by failing, unless it says that it is critical", () => {
+  expect(onErrorAt(parse("/** @hook at=tool.before level=read */"), "tool.before")).toBe("allow");
+  expect(onErrorAt(parse("/** @hook at=tool.before level=read critical */"), "tool.before")).toBe("deny");
+});
+
+test.each([
+  "/** @hook at=tool.befor */",
+  "/** @hook at=tool.after,tool.befor on-error=allow */",
+  "/** @hook priority=1 */",
+  "/** @hooks at=tool.before */",
+  "const a = 1; /** @hook at=tool.after */",
+  "/** @hook at=tool.after",
+])("%j guards tools until somebody can read where it listens", (text) => {
+  const header = parse(text);
+  expect(header.points).toContain("tool.before");
+  expect([header.unreadable, onErrorAt(header, "tool.before")]).toEqual([true, "deny"]);
+});
+
+test("a file that says nothing of a hook guards nothing", () => {
+  expect(parse("export const word = 1;")).toMatchObject({ points: [], unreadable: false });
 });
 
 test("a header with an error still tells its point, so that a broken guard can block", () => {

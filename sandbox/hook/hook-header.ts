@@ -1,6 +1,7 @@
 import { type Failure, fail } from "../../core/domain/failure.ts";
 import { HOOK_POINT_ALIASES, HOOK_POINTS, type HookPoint } from "../../core/domain/hook.ts";
 import { type Grant, type Permission, parsePermission } from "../permission/permission.ts";
+import { deniedAbove, HOOK_LEVELS, type HookLevel, isAbove, levelOf } from "./hook-level.ts";
 
 export type OnError = "allow" | "deny" | "ask";
 
@@ -9,12 +10,17 @@ export type OnError = "allow" | "deny" | "ask";
  * guard with a typing error goes on guarding its point.
  */
 export type HookHeader = {
+  /** With `tool.before` when where it listens cannot be read. */
   readonly points: readonly HookPoint[];
+  /** True when where it listens cannot be read: until it is mended it denies at `tool.before`, whatever else it says. */
+  readonly unreadable: boolean;
   /** Lower runs first. */
   readonly priority: number;
   readonly timeoutMs: number;
   /** As written; undefined leaves it to the point. */
   readonly onError: OnError | undefined;
+  readonly level: HookLevel;
+  /** What its level does not reach is denied in it. */
   readonly grant: Grant;
   /** The permissions as written. */
   readonly granted: readonly string[];
@@ -22,27 +28,49 @@ export type HookHeader = {
   readonly failure: Failure | undefined;
 };
 
-const DEFAULT_PRIORITY = 500;
+export const DEFAULT_PRIORITY = 500;
 const PRIORITY_MAX = 1_000_000;
 const DEFAULT_TIMEOUT_MS = 5_000;
 const TIMEOUT_MIN_MS = 10;
 const TIMEOUT_MAX_MS = 120_000;
 const UNIT_MS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000 };
+const CUSTOM_POINT = /^custom\.[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
 const EXAMPLE = "/** @hook at=tool.before priority=100 timeout=2s on-error=deny */";
 
 /** Before the first statement: a shebang line, blanks, comments. */
 const LEADING = /^(?:#![^\n]*\n)?(?:\s+|\/\/[^\n]*\n|\/\*(?!\*)[\s\S]*?\*\/)*/;
 
-/** A hook on `tool.before` is a guard: it denies when it fails, unless it says otherwise. */
+/**
+ * What a hook is taken to say when it fails. One on `tool.before` is a guard: it denies unless it says otherwise, or can
+ * only look on.
+ */
 export function onErrorAt(header: HookHeader, point: HookPoint): OnError {
-  return header.onError ?? (point === "tool.before" ? "deny" : "allow");
+  if (header.unreadable && point === "tool.before") return "deny";
+  return header.onError ?? (point === "tool.before" && header.level !== "read" ? "deny" : "allow");
+}
+
+/** The header of a file that cannot be looked at, or that says nothing that can be understood. */
+export function unreadableHeader(failure: Failure): HookHeader {
+  return {
+    points: ["tool.before"],
+    unreadable: true,
+    priority: DEFAULT_PRIORITY,
+    timeoutMs: DEFAULT_TIMEOUT_MS,
+    onError: undefined,
+    level: "admin",
+    grant: { allow: [], deny: [] },
+    granted: [],
+    failure,
+  };
 }
 
 type Draft = {
   points: HookPoint[];
+  unreadable: boolean;
   priority: number;
   timeoutMs: number;
   onError: OnError | undefined;
+  level: HookLevel;
   allow: Permission[];
   deny: Permission[];
   granted: string[];
@@ -54,14 +82,23 @@ type Complaint = { readonly message: string; readonly hint: string } | undefined
 /** A point by its name or by one of its names in other systems. */
 export function readPoint(name: string): HookPoint | undefined {
   if (Object.hasOwn(HOOK_POINT_ALIASES, name)) return HOOK_POINT_ALIASES[name];
-  return HOOK_POINTS.find((point) => point === name);
+  return HOOK_POINTS.find((point) => point === name) ?? (isCustom(name) ? name : undefined);
+}
+
+function isCustom(name: string): name is `custom.${string}` {
+  return CUSTOM_POINT.test(name);
 }
 
 function readAt(draft: Draft, value: string): Complaint {
   for (const name of value.split(",")) {
     const point = readPoint(name);
-    if (!point)
-      return { message: `at: there is no hook point "${name}"`, hint: `write one of ${HOOK_POINTS.join(", ")}` };
+    if (!point) {
+      draft.unreadable = true;
+      return {
+        message: `at: there is no hook point "${name}"`,
+        hint: `write one of ${HOOK_POINTS.join(", ")}, or custom.NAME`,
+      };
+    }
     if (!draft.points.includes(point)) draft.points.push(point);
   }
   return undefined;
@@ -104,20 +141,29 @@ function readOnError(draft: Draft, value: string): Complaint {
   return undefined;
 }
 
+function readLevel(draft: Draft, value: string): Complaint {
+  const level = HOOK_LEVELS.find((known) => known === value);
+  if (!level) return { message: `level: "${value}" is no level`, hint: `write one of ${HOOK_LEVELS.join(", ")}` };
+  draft.level = level;
+  return undefined;
+}
+
 const FIELDS: Readonly<Record<string, (draft: Draft, value: string) => Complaint>> = {
   at: readAt,
   priority: readPriority,
   timeout: readTimeout,
   "on-error": readOnError,
+  level: readLevel,
 };
 
 function readHookTag(draft: Draft, word: string): Complaint {
+  if (word === "critical") return readOnError(draft, word);
   const cut = word.indexOf("=");
   const key = (cut === -1 ? word : word.slice(0, cut)).replaceAll("_", "-");
   if (cut === -1 || !Object.hasOwn(FIELDS, key)) {
     return {
       message: `"${word}" is not a field of @hook`,
-      hint: `fields are ${Object.keys(FIELDS).join("=, ")}=; for instance ${EXAMPLE}`,
+      hint: `fields are ${Object.keys(FIELDS).join("=, ")}= and critical; for instance ${EXAMPLE}`,
     };
   }
   return FIELDS[key]?.(draft, word.slice(cut + 1));
@@ -145,6 +191,16 @@ function readTag(draft: Draft, text: string, folder: string): Complaint {
   return first;
 }
 
+/** What is granted has to lie within the level: one of both is a mistake. */
+function checkLevel({ level, allow }: Draft): Complaint {
+  const beyond = allow.find((permission) => isAbove(levelOf(permission), level));
+  if (!beyond) return undefined;
+  return {
+    message: `level: "${level}" does not reach ${beyond.kind}`,
+    hint: `write level=${levelOf(beyond)}, or take away @allow ${beyond.kind}`,
+  };
+}
+
 /**
  * Reads a hook's header without executing anything.
  * @param file how to name the file in a failure
@@ -154,9 +210,11 @@ function readTag(draft: Draft, text: string, folder: string): Complaint {
 export function parseHookHeader(file: string, text: string, folder: string): HookHeader {
   const draft: Draft = {
     points: [],
+    unreadable: false,
     priority: DEFAULT_PRIORITY,
     timeoutMs: DEFAULT_TIMEOUT_MS,
     onError: undefined,
+    level: "admin",
     allow: [],
     deny: [],
     granted: [],
@@ -181,6 +239,15 @@ export function parseHookHeader(file: string, text: string, folder: string): Hoo
   if (tags === 0) complain(1, { message: "it does not begin with a @hook header", hint: `begin it with ${EXAMPLE}` });
   else if (draft.points.length === 0)
     complain(firstLine, { message: "at: no hook point", hint: `for instance ${EXAMPLE}` });
+  complain(firstLine, checkLevel(draft));
+  // Whoever wrote @hook meant to guard something; a file without it may be a module that lies beside its hook.
+  if (draft.points.length === 0 && mentionsHook(text)) draft.unreadable = true;
+  if (draft.unreadable && !draft.points.includes("tool.before")) draft.points.push("tool.before");
   const { allow, deny, ...rest } = draft;
-  return { ...rest, grant: { allow, deny }, failure };
+  return { ...rest, grant: { allow, deny: [...deny, ...deniedAbove(draft.level)] }, failure };
+}
+
+/** Whether the beginning of a file says, however wrongly, that it is a hook. */
+export function mentionsHook(text: string): boolean {
+  return /@hook/i.test(text);
 }

@@ -1,11 +1,11 @@
 import { expect, test } from "vitest";
-import type { HookAnswer } from "../../core/domain/hook.ts";
+import type { HookAnswer, HookPoint } from "../../core/domain/hook.ts";
 import { mergeVerdicts } from "./hook-verdict.ts";
 
 const VALUE = { text: "a" };
 
-function merged(answers: readonly HookAnswer[]): HookAnswer {
-  const merge = mergeVerdicts(VALUE);
+function merged(answers: readonly HookAnswer[], at: HookPoint = "tool.before"): HookAnswer {
+  const merge = mergeVerdicts(at, VALUE);
   for (const [index, answer] of answers.entries()) {
     if (!merge.decided) merge.add(`h${index}`, { answer, because: "", ms: 1 });
     else merge.pass(`h${index}`);
@@ -36,4 +36,8 @@ test.each<[string, HookAnswer[], HookAnswer]>([
 
 test("a question cannot carry a change, so together they block", () => {
   expect(merged([ask, modify])).toMatchObject({ do: "block", because: expect.stringContaining("unsure") });
+});
+
+test("at context.build nobody keeps the others from adding their part", () => {
+  expect(merged([skip, block, modify, answer], "context.build")).toEqual(modify);
 });

@@ -1,8 +1,9 @@
 import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
 import { type Failure, fail, ok, type Result } from "../../core/domain/failure.ts";
-import type { HookAnswer, HookEvent, HookOutcome, HookReceipt } from "../../core/domain/hook.ts";
-import { showable } from "./guest-words.ts";
+import type { HookAnswer, HookEvent, HookOutcome, HookPoint, HookReceipt } from "../../core/domain/hook.ts";
+import { showable } from "../../core/domain/showable.ts";
 import type { OnError } from "./hook-header.ts";
+import type { HookLevel } from "./hook-level.ts";
 
 /** One hook's verdict on an event, with the milliseconds it took. `because` is for the receipt. */
 export type Verdict = { readonly answer: HookAnswer; readonly because: string; readonly ms: number };
@@ -32,6 +33,32 @@ function readModified(value: JsonValue | undefined, before: JsonObject): Result<
   return ok({ do: "modify", value });
 }
 
+type Form = HookAnswer["do"];
+
+const HEARD: readonly Form[] = ["pass", "skip"];
+const STOPPED: readonly Form[] = [...HEARD, "block"];
+const CHANGED: readonly Form[] = [...HEARD, "modify", "block"];
+/** What a point can do with an answer; those that are not here can do with every one. */
+const TAKEN: Partial<Record<HookPoint, readonly Form[]>> = {
+  "session.created": STOPPED,
+  "session.closed": HEARD,
+  "message.received": CHANGED,
+  "context.build": CHANGED,
+  "model.before": CHANGED,
+  "model.after": CHANGED,
+  "step.before": STOPPED,
+  "step.after": HEARD,
+  "turn.ended": HEARD,
+  "approval.asked": STOPPED,
+};
+
+/** The answer, when the point can do something with it. */
+export function takenAt(at: HookPoint, answer: HookAnswer): Result<HookAnswer> {
+  const taken = TAKEN[at];
+  if (!taken || taken.includes(answer.do)) return ok(answer);
+  return fail("invalid", `answered ${answer.do}, which ${at} does not take; it takes ${taken.join(", ")}`);
+}
+
 /** Reads what a hook returned. Anything but exactly one of the known forms is its failure, never a silent pass. */
 export function readAnswer(returned: JsonValue, event: HookEvent): Result<HookAnswer> {
   if (returned === null) return ok({ do: "pass" });
@@ -49,9 +76,17 @@ export function readAnswer(returned: JsonValue, event: HookEvent): Result<HookAn
   return fail("invalid", `returned a ${showable(keys[0] ?? "")} that is not one of ${FORMS}`);
 }
 
-/** What a hook that failed is taken to have said. */
+/** What came of an answer that its level does not let a hook give: nothing. */
+export function rejectedVerdict(name: string, answer: HookAnswer, level: HookLevel, ms: number): Verdict {
+  const because = `hook "${name}" answered ${answer.do}, which level=${level} does not let it: it counts as a pass`;
+  return { answer: { do: "pass" }, because, ms };
+}
+
+/** What a hook that failed is taken to have said. The failure's message goes on after its name. */
 export function failedVerdict(name: string, failure: Failure, onError: OnError, ms: number): Verdict {
-  const because = `hook "${name}" ${failure.message}${onError === "deny" ? " (its on-error is deny)" : ""}`;
+  const what = `hook "${name}" ${failure.message}`;
+  const critical = `Critical hook '${name}' ${failure.code === "timed_out" ? "timed out" : "failed"}: ${what}`;
+  const because = onError === "deny" ? critical : what;
   switch (onError) {
     case "allow":
       return { answer: { do: "pass" }, because, ms };
@@ -76,8 +111,9 @@ export type VerdictMerge = {
 /**
  * Folds the verdicts of a point's hooks. The first `block` or `answer` decides. A `modify` feeds the next hook. An `ask`
  * stays; together with a `modify` it is a `block`, because a person cannot be asked about a value that is not carried.
+ * At `context.build` every hook adds its part, and none can keep the others from adding theirs.
  */
-export function mergeVerdicts(value: JsonObject): VerdictMerge {
+export function mergeVerdicts(at: HookPoint, value: JsonObject): VerdictMerge {
   const receipts: HookReceipt[] = [];
   let current = value;
   let modified = false;
@@ -116,7 +152,7 @@ export function mergeVerdicts(value: JsonObject): VerdictMerge {
           asked ??= verdict.answer;
           return;
         default:
-          last = verdict.answer;
+          if (at !== "context.build") last = verdict.answer;
       }
     },
     pass: (hook) => receipts.push({ hook, verdict: "pass", because: "", ms: 0, ran: false }),

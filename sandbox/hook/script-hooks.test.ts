@@ -1,10 +1,9 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { rm, symlink } from "node:fs/promises";
 import { join } from "node:path";
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import { NO_HOOKS } from "../../core/domain/hook.ts";
-import { NO_SIGNAL, openSandboxRoom, type SandboxRoom, toolBefore } from "./fixtures/sandbox-room.ts";
-import { openScriptHooks } from "./script-hooks.ts";
+import { conversation, openSandboxRoom, type SandboxRoom, toolBefore } from "../fixtures/sandbox-room.ts";
 
 const EVENT = { tool: "shell", args: { command: "ls" } };
 
@@ -32,29 +31,24 @@ function body(header: string, code: string): string {
 }
 
 describe.each(["auto", "none"] as const)("hook scripts with a launcher of level %s", (wanted) => {
-  const testOnce = wanted === "none" ? undefined : test;
   let room: SandboxRoom;
-  const printed: string[] = [];
 
   beforeAll(async () => {
-    room = await openSandboxRoom({
-      wanted,
-      env: { CITY: "Oslo", API_TOKEN: "secret", APP_NAME: "x" },
-      log: (hook, line) => printed.push(`${hook}: ${line}`),
-    });
+    room = await openSandboxRoom({ wanted, env: { CITY: "Oslo", API_TOKEN: "secret", APP_NAME: "x" } });
     if (wanted === "auto" && room.launcher.level === "none")
       console.info(`no bubblewrap here: ${room.launcher.detail}`);
   });
   afterEach(async () => {
-    printed.length = 0;
+    room.printed.length = 0;
     await clear(room);
   });
   afterAll(async () => {
     await room.close();
-    expect(hostsOf(room)).toEqual([]);
+    // They have been killed; the kernel may need a moment more.
+    await vi.waitFor(() => expect(hostsOf(room)).toEqual([]), { timeout: 10_000 });
   });
 
-  const fire = (sessionId?: string) => room.hooks.hooks.run(toolBefore(EVENT, sessionId), NO_SIGNAL);
+  const fire = (sessionId?: string) => room.hooks.hooks.run(toolBefore(EVENT, sessionId), conversation());
   const hook = (name: string, code: string, header = "") => room.write(`hooks/${name}.ts`, body(header, code));
 
   test("without a hook for the point nothing is started", async () => {
@@ -79,7 +73,7 @@ describe.each(["auto", "none"] as const)("hook scripts with a launcher of level 
     );
     const answers = [];
     for (const command of ["nothing", "pass", "modify", "block", "answer", "skip"]) {
-      const outcome = await room.hooks.hooks.run(toolBefore({ tool: "shell", args: { command } }), NO_SIGNAL);
+      const outcome = await room.hooks.hooks.run(toolBefore({ tool: "shell", args: { command } }), conversation());
       answers.push(outcome.answer);
     }
     expect(answers).toEqual([
@@ -139,7 +133,7 @@ describe.each(["auto", "none"] as const)("hook scripts with a launcher of level 
     await hook("one", code);
     await hook("two", code);
     for (const session of ["s1", "s1", "s2"]) await fire(session);
-    expect(printed).toEqual(["one: 1", "two: 1", "one: 2", "two: 2", "one: 1", "two: 1"]);
+    expect(room.printed).toEqual(["one: 1", "two: 1", "one: 2", "two: 2", "one: 1", "two: 1"]);
   });
 
   test("kill -9 of the host in the middle of an event gives the on-error verdict, and the next event works", async () => {
@@ -148,26 +142,12 @@ describe.each(["auto", "none"] as const)("hook scripts with a launcher of level 
       "console.log('up'); export default (e) => e.value.tool === 'shell' ? new Promise((r) => setTimeout(r, 30_000)) : undefined",
     );
     const running = fire();
-    await expect.poll(() => printed, { timeout: 10_000 }).toContain("slow: up");
+    await expect.poll(() => room.printed, { timeout: 10_000 }).toContain("slow: up");
     for (const pid of hostsOf(room)) process.kill(pid, "SIGKILL");
     expect((await running).answer).toMatchObject({ do: "block", because: expect.stringContaining("lost its process") });
-    const next = await room.hooks.hooks.run(toolBefore({ tool: "read", args: {} }), NO_SIGNAL);
-    expect(next.answer).toEqual({ do: "pass" });
-  });
-
-  // The same code at both levels, and slow: once is enough.
-  testOnce?.("events that share a process with one that kills it are asked again", async () => {
-    const code = `console.log('up'); export default async (e) => {
-      await new Promise((r) => setTimeout(r, 100));
-      if (e.value.tool === "bad") Array.prototype.includes.call({ length: 2 ** 53 - 1 }, 1);
-      await new Promise((r) => setTimeout(r, 900));
-    }`;
-    await hook("shared", code);
-    const events = ["bad", "good", "fine"].map((tool, index) =>
-      room.hooks.hooks.run(toolBefore({ tool, args: {} }, `s${index}`), NO_SIGNAL),
-    );
-    const answers = (await Promise.all(events)).map(({ answer }) => answer.do);
-    expect(answers).toEqual(["block", "pass", "pass"]);
+    // The spare process was killed, too: whether that is known already is a matter of luck.
+    const next = () => room.hooks.hooks.run(toolBefore({ tool: "read", args: {} }), conversation());
+    await expect.poll(async () => (await next()).answer, { timeout: 10_000 }).toEqual({ do: "pass" });
   });
 
   test("many sessions at once are all answered", async () => {
@@ -177,30 +157,6 @@ describe.each(["auto", "none"] as const)("hook scripts with a launcher of level 
     expect(answers).toEqual(events.map((_, index) => ({ do: "answer", result: `s${index % 20}` })));
   });
 
-  testOnce?.("more hooks than processes may live are all asked, and all end when idle", async () => {
-    const names = Array.from({ length: 10 }, (_, index) => `h${index}`);
-    for (const name of names) await hook(name, "export default () => {}");
-    const others = hostsOf(room).length;
-    const few = await openScriptHooks({
-      ...room.files,
-      launcher: room.launcher,
-      hooksDir: room.hooksDir,
-      now: () => performance.now(),
-      env: {},
-      limits: { idleMs: 100 },
-    });
-    const outcomes = await Promise.all([
-      few.hooks.run(toolBefore(EVENT), NO_SIGNAL),
-      few.hooks.run(toolBefore(EVENT, "s2"), NO_SIGNAL),
-    ]);
-    for (const { receipts } of outcomes)
-      expect(receipts.map((one) => [one.hook, one.verdict, one.ran])).toEqual(
-        names.map((name) => [name, "pass", true]),
-      );
-    await expect.poll(() => hostsOf(room).length, { timeout: 10_000 }).toBeLessThanOrEqual(others);
-    await few.close();
-  });
-
   test("an aborted run ends at once", async () => {
     await hook(
       "slow",
@@ -208,8 +164,8 @@ describe.each(["auto", "none"] as const)("hook scripts with a launcher of level 
       "on-error=allow",
     );
     const interrupt = new AbortController();
-    const running = room.hooks.hooks.run(toolBefore(EVENT), interrupt.signal);
-    await expect.poll(() => printed, { timeout: 10_000 }).toContain("slow: up");
+    const running = room.hooks.hooks.run(toolBefore(EVENT), conversation(interrupt.signal));
+    await expect.poll(() => room.printed, { timeout: 10_000 }).toContain("slow: up");
     interrupt.abort();
     expect((await running).receipts[0]).toMatchObject({ verdict: "pass", because: 'hook "slow" was interrupted' });
   });
@@ -235,7 +191,7 @@ describe.each(["auto", "none"] as const)("hook scripts with a launcher of level 
  */
 export default async () => {
   const answer = [];
-  for (const path of ["./rules/a.txt", "./rules/../rules/a.txt", "./rules/deny.txt", "./rules/out.txt", "../secret.txt", "/etc/passwd", "./rules", "./rules/none", "/proc/self/environ", ""]) {
+  for (const path of ["./rules/a.txt", "./rules/../rules/a.txt", "./rules/deny.txt", "./rules/out.txt", "../secret.txt", "/etc/passwd", "./rules", "./rules/none", "/proc/self/environ"]) {
     answer.push(await Deno.readTextFile(path).catch((error) => error.name));
   }
   return { answer };
@@ -244,7 +200,7 @@ export default async () => {
     const denied = "NotCapable";
     expect((await fire()).answer).toEqual({
       do: "answer",
-      result: ["granted", "granted", denied, denied, denied, denied, "Error", "NotFound", denied, "TypeError"],
+      result: ["granted", "granted", denied, denied, denied, denied, "IsADirectory", "NotFound", denied],
     });
   });
 
@@ -252,7 +208,7 @@ export default async () => {
     await hook("reader", "export default async () => { await Deno.readTextFile('/etc/hosts') }");
     const { receipts } = await fire();
     expect(receipts[0]?.because).toContain("NotCapable");
-    expect(receipts[0]?.because).toContain("--allow-read=/etc/hosts");
+    expect(receipts[0]?.because).toContain('add "@allow read=/etc/hosts"');
   });
 
   test("a variable is known only where it is granted, and a pattern opens no secrets", async () => {
@@ -300,6 +256,69 @@ export default () => ({ answer: ["CITY", "APP_NAME", "API_TOKEN", "HOME", "AXE"]
     });
   });
 
+  test.each([
+    ["turn.ended", "({ block: 'no' })", "pass, skip"],
+    ["session.created", "({ answer: 1 })", "pass, skip, block"],
+    ["message.received", "({ answer: 1 })", "pass, skip, modify, block"],
+  ] as const)("an answer that %s does not take is the hook's failure", async (at, code, taken) => {
+    await room.write("hooks/odd.ts", `/** @hook at=${at} */ export default () => ${code}`);
+    const { answer, receipts } = await room.hooks.hooks.run({ ...toolBefore({ text: "x" }), at }, conversation());
+    expect(answer).toEqual({ do: "pass" });
+    expect(receipts[0]?.because).toContain(`which ${at} does not take; it takes ${taken}`);
+  });
+
+  test("it is known who listens without starting anything", async () => {
+    await room.write("hooks/after.ts", "/** @hook at=PostToolUse */ export default () => {}");
+    const before = hostsOf(room);
+    expect(await room.hooks.hooks.hears("tool.after")).toBe(true);
+    expect(await room.hooks.hooks.hears("tool.before")).toBe(false);
+    expect(hostsOf(room)).toEqual(before);
+  });
+
+  test("a critical hook that fails or is late says so, and another lets the call pass", async () => {
+    await hook("late", "export default () => new Promise((r) => setTimeout(r, 30_000))", "timeout=100ms critical");
+    expect((await fire()).answer).toMatchObject({
+      because: expect.stringMatching(/^Critical hook 'late' timed out: /),
+    });
+    await hook("late", "export default () => { throw new Error('boom') }", "critical");
+    expect((await fire()).answer).toMatchObject({ because: expect.stringMatching(/^Critical hook 'late' failed: /) });
+    await hook("late", "export default () => { throw new Error('boom') }", "on-error=allow");
+    expect(await fire()).toMatchObject({
+      answer: { do: "pass" },
+      receipts: [{ verdict: "pass", because: expect.stringContaining("Error: boom") }],
+    });
+  });
+
+  test.each([
+    ["modify", "({ modify: { ...e.value, tool: 'x' } })"],
+    ["block", "({ block: 'no' })"],
+    ["answer", "({ answer: 1 })"],
+    ["skip", "({ skip: true })"],
+  ])("a hook of level read cannot %s: that is rejected and logged", async (what, code) => {
+    await hook("looker", `export default (e) => ${code}`, "level=read");
+    await hook("zlast", "export default () => ({ answer: 'reached' })");
+    const { answer, receipts } = await fire();
+    expect(answer).toEqual({ do: "answer", result: "reached" });
+    const because = `hook "looker" answered ${what}, which level=read does not let it: it counts as a pass`;
+    expect(receipts[0]).toMatchObject({ hook: "looker", verdict: "pass", because, ran: true });
+    expect(room.printed).toContain(`looker: ${because}`);
+  });
+
+  test("what its level does not reach is denied, also when a person would say yes", async () => {
+    await room.write("word.txt", "word");
+    const code = `export default async () => ({ answer: await Promise.all([
+      Deno.readTextFile("${room.folder}/word.txt"),
+      Deno.writeTextFile("${room.folder}/new.txt", "x").catch((error) => error.name),
+      fetch("http://127.0.0.1:8081/").catch((error) => error.name),
+    ]) })`;
+    await hook("modest", code, "level=write");
+    const talk = conversation();
+    talk.word = { said: "yes", scope: "once" };
+    const { answer } = await room.hooks.hooks.run(toolBefore(EVENT), talk);
+    expect(answer).toMatchObject({ do: "answer", result: ["word", undefined, "NotCapable"].map((x) => x ?? null) });
+    expect(talk.questions.map(({ principal }) => principal)).toEqual(["hook:modest", "hook:modest"]);
+  });
+
   test("a broken hook blocks the point it guards, and is shown", async () => {
     await room.write("hooks/a.ts", "/** @hook at=BeforeToolCall priority=high */ export default () => {}");
     await room.write("hooks/b.ts", "export default () => {}");
@@ -309,7 +328,7 @@ export default () => ({ answer: ["CITY", "APP_NAME", "API_TOKEN", "HOME", "AXE"]
     expect(rows.map(({ name, points, failure }) => [name, points, failure?.message])).toEqual([
       ["a", ["tool.before"], 'a.ts:1: priority: "high" is not a whole number'],
       ["b", [], "b.ts:1: it does not begin with a @hook header"],
-      ["c", [], 'c.ts:1: at: there is no hook point "tool.befor"'],
+      ["c", ["tool.before"], 'c.ts:1: at: there is no hook point "tool.befor"'],
     ]);
   });
 

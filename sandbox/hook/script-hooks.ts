@@ -1,36 +1,48 @@
-import type { JsonValue } from "@bufbuild/protobuf";
-import type { HookAdmin, ScriptRunner } from "../../core/domain/admin.ts";
+import type { HookAdmin } from "../../core/domain/admin.ts";
 import { type Failed, fail, type Result } from "../../core/domain/failure.ts";
-import { type HookEvent, type HookOutcome, type Hooks, NO_HOOKS } from "../../core/domain/hook.ts";
-import type { Launcher } from "../os/launcher.ts";
-import type { Environment } from "./environment.ts";
+import {
+  type HookAnswer,
+  type HookContext,
+  type HookEvent,
+  type HookOutcome,
+  type Hooks,
+  NO_HOOKS,
+} from "../../core/domain/hook.ts";
+import type { Journal } from "../../core/domain/journal.ts";
+import type { Engine } from "../isolate/engine.ts";
+import { commandHooks, wantsEvent } from "./command-hooks.ts";
 import { hookAdmin } from "./hook-admin.ts";
-import { type HookScript, hookFolder } from "./hook-folder.ts";
+import type { BreakerLimits } from "./hook-breaker.ts";
+import { hookFolder } from "./hook-folder.ts";
 import { onErrorAt } from "./hook-header.ts";
-import { hookPool } from "./hook-pool.ts";
-import { failedVerdict, mergeVerdicts, readAnswer, type Verdict } from "./hook-verdict.ts";
-import type { HostFiles } from "./host-process.ts";
-import { ISOLATE_LIMITS, type IsolateLimits } from "./limits.ts";
-import { scriptRunner } from "./script-runner.ts";
+import { mayAnswer } from "./hook-level.ts";
+import { type HookRecords, openHookRecords } from "./hook-records.ts";
+import { hookStates } from "./hook-states.ts";
+import { failedVerdict, mergeVerdicts, readAnswer, rejectedVerdict, takenAt, type Verdict } from "./hook-verdict.ts";
+import type { KnownHook } from "./known-hook.ts";
+import { type HookReach, scriptFirer } from "./script-firer.ts";
 
-export type ScriptHooksOptions = HostFiles & {
-  readonly launcher: Launcher;
-  /** Where hook scripts lie; need not exist. Their relative paths start here. */
+export type ScriptHooksOptions = {
+  readonly engine: Engine;
+  readonly broker: HookReach;
+  /** Where hooks lie; need not exist. */
   readonly hooksDir: string;
-  /** A clock in milliseconds, for the times in receipts. */
-  readonly now: () => number;
-  /** The daemon's environment; a script sees of it what its grant names. */
-  readonly env: Environment;
+  /** The types for editors, which are put beside the hooks when one is added. */
+  readonly typesFile: string;
+  /** What hooks keep goes into its journal "hooks". */
+  readonly journal: Journal;
+  readonly breaker: BreakerLimits;
+  /** Lets command hooks run where there is no OS sandbox. */
+  readonly commandsWithoutSandbox: boolean;
   /** Hears what hooks print, a line at a time, safe to show. */
-  readonly log?: (hook: string, line: string) => void;
-  readonly limits?: Partial<IsolateLimits>;
+  readonly log: (hook: string, line: string) => void;
 };
 
 export type ScriptHooks = {
   readonly hooks: Hooks;
   readonly admin: HookAdmin;
-  readonly scripts: ScriptRunner;
-  /** Kills every host process and waits until they are gone. */
+  readonly records: HookRecords;
+  /** Kills the commands that run; the engine belongs to whoever opened it. */
   close(): Promise<void>;
 };
 
@@ -46,87 +58,157 @@ async function unlessAborted<T>(work: Promise<Result<T>>, signal: AbortSignal): 
   }
 }
 
+const LOOSE_PROGRAMS = ["sh", "bash", "node", "deno", "python", "python3", "env", "find", "git", "xargs"];
+
+/** What commands may touch although nothing is granted. */
+const COMMANDS_SEE =
+  "a command: it reads the workspace and the folders of its scripts, and beside that what its file allows";
+
+/** What a person should know of a grant. */
+function grantNotes({ header }: KnownHook): readonly string[] {
+  const loose = header.grant.allow.flatMap((permission) => {
+    const program = permission.kind === "run" ? (permission.program ?? "") : undefined;
+    if (program === undefined) return [];
+    return program === "" || LOOSE_PROGRAMS.includes(program.slice(program.lastIndexOf("/") + 1)) ? [program] : [];
+  });
+  if (loose.length === 0) return [];
+  return [`${loose.map((name) => `run${name === "" ? "" : `=${name}`}`).join(", ")} can start any other program`];
+}
+
+/** A trial has no conversation: nobody is there, and no tools are. */
+function trialContext(records: HookRecords): HookContext {
+  return {
+    signal: new AbortController().signal,
+    record: records.decided,
+    ask: async () => ({ said: "nobody" }),
+    callTool: async () => fail("unavailable", "there are no tools in a trial"),
+  };
+}
+
 /**
- * Hook scripts and `claw run`: a stranger's TypeScript in isolates of separate, confined processes. Opening starts
- * nothing and reads nothing; a process comes with the first event that a hook listens to.
+ * The hooks of a folder: scripts in isolates of confined processes, and commands in the OS sandbox. Opening starts nothing
+ * and reads nothing; a process comes with the first event that a hook listens to.
  *
  * A broken hook (header, bundle) counts as one that fails: at the points its header names it answers by its on-error,
- * which blocks at `tool.before`. One whose points cannot be read blocks nothing; `admin.list` shows both.
+ * which blocks at `tool.before`. One whose points cannot be read blocks `tool.before`; `admin.list` shows both.
  */
-export async function openScriptHooks(options: ScriptHooksOptions): Promise<ScriptHooks> {
-  const { launcher, hooksDir, env, now, log } = options;
-  const files: HostFiles = {
-    nodeBinary: options.nodeBinary,
-    hostFile: options.hostFile,
-    preludeFile: options.preludeFile,
-    addonFile: options.addonFile,
-  };
-  const limits: IsolateLimits = { ...ISOLATE_LIMITS, ...options.limits };
+export function openScriptHooks(options: ScriptHooksOptions): ScriptHooks {
+  const { hooksDir, log } = options;
+  const { now } = options.broker;
   const folder = hookFolder(hooksDir);
-  const pool = hookPool({ launcher, files, folder: hooksDir, env, limits });
-  const scripts = scriptRunner({ launcher, files, env, limits });
+  const records = openHookRecords(options.journal);
+  const commands = commandHooks({
+    broker: options.broker,
+    withoutSandbox: options.commandsWithoutSandbox,
+  });
+  const states = hookStates({
+    records,
+    breaker: options.breaker,
+    now,
+    log: (line) => log("hooks", line),
+    notesFor: (hook) => (hook.kind === "command" ? [commands.closed ?? COMMANDS_SEE] : grantNotes(hook)),
+  });
+  const scripts = scriptFirer({ ...options, records });
   let trials = 0;
 
-  async function judge(
-    hook: HookScript,
+  async function askNow(
+    hook: KnownHook,
+    guest: string,
     event: HookEvent,
-    work: Promise<Result<JsonValue>>,
-    startedMs: number,
-  ): Promise<Verdict> {
-    const returned = await work;
-    const answer = returned.ok ? readAnswer(returned.value, event) : returned;
-    const ms = now() - startedMs;
-    if (!answer.ok) return failedVerdict(hook.name, answer.failure, onErrorAt(hook.header, event.at), ms);
-    return { answer: answer.value, because: answer.value.do === "block" ? answer.value.because : "", ms };
+    context: HookContext,
+    logTo: (line: string) => void,
+  ) {
+    const off = await states.broken(hook);
+    if (off) return { ok: false, failure: off } as const;
+    const wrong = hook.failure();
+    if (wrong && (hook.kind === "command" || hook.header.failure))
+      return fail(wrong.code, `is broken: ${wrong.message}`, { cause: wrong });
+    if (hook.kind === "command") return commands.fire(hook, event, context.signal, logTo);
+    const fired = await scripts.fire(hook, guest, event, context, logTo);
+    if (fired.ok) return readAnswer(fired.value, event);
+    if (fired.killed) await states.killed(hook);
+    return fired;
   }
 
-  async function runAll(heard: readonly HookScript[], event: HookEvent, signal: AbortSignal): Promise<HookOutcome> {
-    const merge = mergeVerdicts(event.value);
+  /** A promise of ours that breaks must not let a guard vanish. */
+  async function ask(...asked: Parameters<typeof askNow>): Promise<Result<HookAnswer>> {
+    try {
+      return await askNow(...asked);
+    } catch (cause) {
+      return fail("unavailable", `could not be asked: ${String(cause)}`, { cause });
+    }
+  }
+
+  /** Never rejects: what goes wrong is the hook's failure. */
+  async function judge(
+    hook: KnownHook,
+    event: HookEvent,
+    work: Promise<Result<HookAnswer>>,
+    startedMs: number,
+  ): Promise<Verdict> {
+    const { name, header } = hook;
+    const answer = await work;
+    const ms = now() - startedMs;
+    if (!answer.ok) return failedVerdict(name, answer.failure, onErrorAt(header, event.at), ms);
+    if (!mayAnswer(header.level, answer.value)) {
+      const rejected = rejectedVerdict(name, answer.value, header.level, ms);
+      log(name, rejected.because);
+      return rejected;
+    }
+    const taken = takenAt(event.at, answer.value);
+    if (!taken.ok) return failedVerdict(name, taken.failure, onErrorAt(header, event.at), ms);
+    const because = answer.value.do === "block" || answer.value.do === "ask" ? answer.value.because : "";
+    return { answer: answer.value, because, ms };
+  }
+
+  async function runAll(heard: readonly KnownHook[], event: HookEvent, context: HookContext): Promise<HookOutcome> {
+    const merge = mergeVerdicts(event.at, event.value);
     for (const hook of heard) {
-      if (merge.decided) {
+      const current: HookEvent = { ...event, value: merge.value };
+      if (merge.decided || !wantsEvent(hook, current)) {
         merge.pass(hook.name);
         continue;
       }
-      const current = { ...event, value: merge.value };
-      const firing = {
-        hook,
-        guest: event.sessionId,
-        event: current,
-        log: (line: string) => log?.(hook.name, line),
-        signal,
-      };
       const startedMs = now();
-      merge.add(hook.name, await judge(hook, current, unlessAborted(pool.fire(firing), signal), startedMs));
+      const asked = ask(hook, event.sessionId, current, context, (line) => log(hook.name, line));
+      merge.add(hook.name, await judge(hook, current, unlessAborted(asked, context.signal), startedMs));
     }
     return merge.outcome();
   }
 
-  async function tryOut(hook: HookScript, event: HookEvent, trialLog: (line: string) => void): Promise<Verdict> {
+  async function heardAt(at: HookEvent["at"]): Promise<readonly KnownHook[]> {
+    return states.active((await folder.hooks()).filter((hook) => hook.header.points.includes(at)));
+  }
+
+  async function tryOut(hook: KnownHook, event: HookEvent, trialLog: (line: string) => void): Promise<Verdict> {
     trials += 1;
     // A name that no session has: the trial must not share an isolate with real events.
     const guest = `trial ${trials}`;
     const startedMs = now();
-    const verdict = await judge(
-      hook,
-      event,
-      pool.fire({ hook, guest, event, log: trialLog, signal: new AbortController().signal }),
-      startedMs,
-    );
-    pool.forget(hook, guest);
+    const verdict = await judge(hook, event, ask(hook, guest, event, trialContext(records), trialLog), startedMs);
+    scripts.forget(guest);
     return verdict;
   }
 
   return {
     hooks: {
-      async run(event, signal) {
-        const heard = (await folder.scripts()).filter((hook) => hook.header.points.includes(event.at));
-        return heard.length === 0 ? NO_HOOKS : runAll(heard, event, signal);
+      hears: async (point) => (await heardAt(point)).length > 0,
+      async run(event, context) {
+        const heard = await heardAt(event.at);
+        const outcome = heard.length === 0 ? NO_HOOKS : await runAll(heard, event, context);
+        if (event.at === "session.closed") scripts.forget(event.sessionId);
+        return outcome;
       },
     },
-    admin: hookAdmin(hooksDir, folder, tryOut),
-    scripts,
-    async close() {
-      await Promise.all([pool.close(), scripts.close()]);
-    },
+    admin: hookAdmin({
+      hooksDir,
+      folder,
+      states,
+      tryOut,
+      typesFile: options.typesFile,
+      log: (line) => log("hooks", line),
+    }),
+    records,
+    close: () => commands.close(),
   };
 }
