@@ -16,18 +16,38 @@ export type Approvals = {
 
 type Decision = { readonly allowed: boolean; readonly scope: ApprovalScope };
 
-const DECISIONS: Readonly<Record<string, Decision>> = {
-  y: { allowed: true, scope: ApprovalScope.ONCE },
-  a: { allowed: true, scope: ApprovalScope.SESSION },
-  n: { allowed: false, scope: ApprovalScope.ONCE },
+/** What can be pressed, and the line that says so. */
+type Choice = {
+  readonly decisions: Readonly<Record<string, Decision>>;
+  readonly question: string;
+  /** For terminals that the whole question does not fit on. */
+  readonly shortQuestion: string;
 };
-const QUESTION = "  allow? [y] once · [a] always in this session · [n] no ";
-/** For terminals that the whole question does not fit on. */
-const SHORT_QUESTION = "  allow? y once, a always, n no ";
+
+const NO: Decision = { allowed: false, scope: ApprovalScope.ONCE };
+const OF_CALL: Choice = {
+  decisions: {
+    y: { allowed: true, scope: ApprovalScope.ONCE },
+    a: { allowed: true, scope: ApprovalScope.SESSION },
+    n: NO,
+  },
+  question: "  allow? [y] once · [a] always in this session · [n] no ",
+  shortQuestion: "  allow? y once, a always, n no ",
+};
+const OF_PERMISSION: Choice = {
+  decisions: {
+    y: { allowed: true, scope: ApprovalScope.ONCE },
+    s: { allowed: true, scope: ApprovalScope.SESSION },
+    a: { allowed: true, scope: ApprovalScope.ALWAYS },
+    n: NO,
+  },
+  question: "  allow? [y] once · [s] in this session · [a] always, also in others · [n] no ",
+  shortQuestion: "  allow? y once, s session, a always, n no ",
+};
 
 export function openApprovals(context: Context, conversation: Conversation, interrupt: () => void): Approvals {
   const { screen } = context;
-  const open = new Map<string, AbortController>();
+  const open = new Map<string, { readonly prompt: AbortController; readonly choice: Choice }>();
   let begun = false;
   let busy = false;
   /** The question that keys answer now. */
@@ -37,15 +57,16 @@ export function openApprovals(context: Context, conversation: Conversation, inte
     prompting = "";
     screen.unask();
   }
-  async function decide(approvalId: string, prompt: AbortController): Promise<void> {
+  async function decide(approvalId: string, prompt: AbortController, choice: Choice): Promise<void> {
+    const { decisions, question, shortQuestion } = choice;
     const show = (): void => {
       prompting = approvalId;
-      screen.ask(screen.columns > QUESTION.length ? QUESTION : SHORT_QUESTION);
+      screen.ask(screen.columns > question.length ? question : shortQuestion);
     };
-    const key = await readKey(context.stdin, { wanted: Object.keys(DECISIONS), show }, prompt.signal);
+    const key = await readKey(context.stdin, { wanted: Object.keys(decisions), show }, prompt.signal);
     takeAway();
     if (isInterrupt(key)) return interrupt();
-    const decision = DECISIONS[key ?? ""];
+    const decision = decisions[key ?? ""];
     if (decision === undefined) return;
     const answer = { sessionId: conversation.sessionId, approvalId, ...decision };
     const told = await conversation.call(SessionService.method.answer, answer);
@@ -57,22 +78,22 @@ export function openApprovals(context: Context, conversation: Conversation, inte
   async function work(): Promise<void> {
     if (busy || !begun) return;
     busy = true;
-    for (const [approvalId, prompt] of open) {
-      await decide(approvalId, prompt);
+    for (const [approvalId, { prompt, choice }] of open) {
+      await decide(approvalId, prompt, choice);
       open.delete(approvalId);
     }
     busy = false;
   }
 
   return {
-    asked(question) {
-      open.set(question.approvalId, new AbortController());
+    asked({ approvalId, permission }) {
+      open.set(approvalId, { prompt: new AbortController(), choice: permission === "" ? OF_CALL : OF_PERMISSION });
       void work();
     },
     settled(approvalId) {
       const elsewhere = prompting === approvalId;
       if (elsewhere) takeAway();
-      open.get(approvalId)?.abort();
+      open.get(approvalId)?.prompt.abort();
       open.delete(approvalId);
       return elsewhere;
     },
@@ -81,7 +102,7 @@ export function openApprovals(context: Context, conversation: Conversation, inte
       void work();
     },
     close() {
-      for (const prompt of open.values()) prompt.abort();
+      for (const { prompt } of open.values()) prompt.abort();
       open.clear();
       takeAway();
     },

@@ -71,6 +71,37 @@ test("run keeps permissions for itself and hands the rest to the script", () => 
   expect(before.args.tail).toEqual(["one", "--allow-env", "--two", "-h"]);
 });
 
+test.each([
+  [["-R", "a.ts"], ["allow-read"]],
+  [
+    ["-R=./data", "-W", "a.ts"],
+    ["allow-read=./data", "allow-write"],
+  ],
+  [
+    ["-RWE=HOME,LANG", "a.ts"],
+    ["allow-read", "allow-write", "allow-env=HOME,LANG"],
+  ],
+  [
+    ["-N=a.example:443", "--deny-net=b.example", "-S", "a.ts"],
+    ["allow-net=a.example:443", "deny-net=b.example", "allow-sys"],
+  ],
+  [["-A", "a.ts"], ["allow-all"]],
+])("run %j reads Deno's letters", (line, open) => {
+  const { args } = run("run", ...line, "-R", "--allow-read");
+  expect(args.open).toEqual(open);
+  expect(args.tail).toEqual(["-R", "--allow-read"]);
+});
+
+test.each([
+  [["run", "-Z", "a.ts"], '"claw run" has no flag -Z'],
+  [["run", "-RZ", "a.ts"], "has no flag -RZ"],
+  [["say", "-R", "x"], "has no flag -R"],
+  [["run", "--no-promt", "a.ts"], 'did you mean "--no-prompt"?'],
+  [["run", "--time-limit", "--no-prompt", "a.ts"], "write --time-limit TIME"],
+])("%j is wrong usage", (line, expected) => {
+  expect(misuse(...line)).toContain(expected);
+});
+
 test("help is found for the program, a family and a command", () => {
   expect(parse(["--help"])).toEqual({ ok: true, value: { kind: "help", of: [] } });
   expect(parse(["plugin", "--help"])).toEqual({ ok: true, value: { kind: "help", of: ["plugin"] } });

@@ -31,6 +31,8 @@ export type Syntax = {
   readonly positionals: Positionals;
   /** Flags matched by their beginning and collected as written, e.g. "allow-" for `--allow-read=./data`. */
   readonly openFlags?: readonly OpenFlag[];
+  /** Letters that stand for open flags, e.g. R for "allow-read"; they may be joined, as in `-RW=./data`. */
+  readonly openLetters?: Readonly<Record<string, string>>;
   readonly tail?: boolean;
 };
 
@@ -118,6 +120,11 @@ function parseFlags<S extends Syntax>(syntax: S, words: readonly string[]): Resu
       continue;
     }
     if (HELP_FLAGS.has(word)) return ok({ kind: "help", of: syntax.path });
+    const meant = readLetters(syntax, word);
+    if (meant !== undefined) {
+      open.push(...meant);
+      continue;
+    }
     const read = readFlag(syntax, name, word, words[at + 1]);
     if (!read.ok) return read;
     values.set(read.value.name, [...(values.get(read.value.name) ?? []), read.value.value]);
@@ -134,6 +141,19 @@ function parseFlags<S extends Syntax>(syntax: S, words: readonly string[]): Resu
     list: (flag) => values.get(flag) ?? [],
   };
   return ok({ kind: "run", syntax, args });
+}
+
+/** The open flags behind `-RW=./data`, of which the last one takes the value; undefined when a letter is unknown. */
+function readLetters({ openLetters = {} }: Syntax, word: string): readonly string[] | undefined {
+  const [, letters = "", value = ""] = /^-([A-Za-z]+)(=.*)?$/s.exec(word) ?? [];
+  const flags: string[] = [];
+  for (const letter of letters) {
+    const flag = Object.hasOwn(openLetters, letter) ? openLetters[letter] : undefined;
+    if (flag === undefined) return undefined;
+    flags.push(flag);
+  }
+  const last = flags.pop();
+  return last === undefined ? undefined : [...flags, `${last}${value}`];
 }
 
 function readFlag(

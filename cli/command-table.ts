@@ -127,15 +127,32 @@ export const COMMANDS: readonly CommandEntry[] = [
   {
     path: ["run"],
     about:
-      "run a .ts or .js script in the sandbox, with the permissions of Deno's flags, for a minute at most; what there is to grant so far: reading files and variables",
+      "run a .ts or .js script in the sandbox, with the permissions of Deno's flags; what is neither granted nor denied is asked for at a terminal",
     positionals: exactly("FILE"),
     openFlags: [
-      { prefix: "allow-", value: "KIND[=LIST]", about: "grant one kind, e.g. read or env" },
+      {
+        prefix: "allow-",
+        value: "KIND[=LIST]",
+        about: "grant read, write, net, env, run or sys; -R -W -N -E -S for short",
+      },
       { prefix: "deny-", value: "KIND[=LIST]", about: "take it away again; beats every grant" },
     ],
-    examples: ["run --allow-read=./data --allow-env=LANG script.ts ARG"],
+    openLetters: {
+      R: "allow-read",
+      W: "allow-write",
+      N: "allow-net",
+      E: "allow-env",
+      S: "allow-sys",
+      I: "allow-import",
+      A: "allow-all",
+    },
+    examples: ["run --allow-read=./data --allow-env=LANG script.ts ARG", "run -RW=. --time-limit=5m build.ts"],
     tail: true,
-    flags: [],
+    flags: [
+      { name: "no-prompt", kind: "switch", about: "deny what was not granted, and ask nobody" },
+      { name: "time-limit", kind: "text", value: "TIME", about: "end it after so long, e.g. 500ms, 5m (default 60s)" },
+      { name: "memory-limit", kind: "text", value: "MIB", about: "end it when it needs more memory (default 128)" },
+    ],
     load: async () => (await import("./commands/run.ts")).run,
   },
   {
@@ -147,8 +164,9 @@ export const COMMANDS: readonly CommandEntry[] = [
   },
   {
     path: ["hook", "add"],
-    about: "check a script and put it into the hooks folder",
+    about: "check a script, a folder of them or a settings file with commands, and put it into the hooks folder",
     positionals: exactly("FILE"),
+    examples: ["hook add guard.ts", "hook add ~/.claude/settings.json"],
     flags: [JSON_FLAG],
     load: async () => (await import("./commands/hook.ts")).addHook,
   },
@@ -163,6 +181,20 @@ export const COMMANDS: readonly CommandEntry[] = [
     ],
     examples: [`hook test guard --value '{"tool":"shell","args":{"command":"ls"}}'`],
     load: async () => (await import("./commands/hook.ts")).testHook,
+  },
+  {
+    path: ["hook", "enable"],
+    about: "turn a hook on again",
+    positionals: exactly("NAME"),
+    flags: [JSON_FLAG],
+    load: async () => (await import("./commands/hook.ts")).enableHook,
+  },
+  {
+    path: ["hook", "disable"],
+    about: "turn a hook off; it is not asked until it is turned on",
+    positionals: exactly("NAME"),
+    flags: [JSON_FLAG],
+    load: async () => (await import("./commands/hook.ts")).disableHook,
   },
   {
     path: ["hook", "remove"],

@@ -17,7 +17,9 @@ export const CONFIG_TEMPLATE = `# The settings of clawd. Take the "# " before a 
 
 # What shell commands may touch beside the workspace.
 # [shell]
-# network = false
+# network = false                   # true: every public address, through a proxy
+# net = []                          # just these, e.g. ["registry.npmjs.org:443", "192.168.1.5:8080"]
+# host_network = false              # true: the machine's network as it is, unfiltered
 # read = []
 # write = []
 
@@ -30,6 +32,12 @@ export const CONFIG_TEMPLATE = `# The settings of clawd. Take the "# " before a 
 # "auto" takes the strongest sandbox that the machine has; "none" turns it off.
 # [sandbox]
 # level = "auto"
+
+# A hook whose process had to be killed so often within so long is turned off.
+# [hooks]
+# kills_allowed = 3
+# kill_window_seconds = 600
+# commands_without_sandbox = false  # true: command hooks run also where the machine has no OS sandbox
 
 # A loopback port beside the socket, for programs that cannot use one. They must send the token.
 # [gateway]

@@ -115,8 +115,9 @@ export function openScreen(stdout: Output, stderr: Output, env: Environment): Sc
       drawQuestion();
     },
     errorText(text) {
-      rest();
+      makeRoom();
       stderr.write(notesAreTerminal ? escapeControls(text) : text);
+      drawQuestion();
     },
     wrapData: (text, indent) => (dataIsTerminal ? wrapWords(text, columns(), " ".repeat(indent)) : text),
     spin(text) {

@@ -1,6 +1,13 @@
 import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import { expect, test } from "vitest";
-import { EventSchema, HookVerdict, ToolCallStatus, TurnOutcome } from "../proto/gen/clawd/v1/event_pb.ts";
+import {
+  ApprovalScope,
+  EventSchema,
+  HookVerdict,
+  PermissionSource,
+  ToolCallStatus,
+  TurnOutcome,
+} from "../proto/gen/clawd/v1/event_pb.ts";
 import { DeltaKind, DeltaSchema } from "../proto/gen/clawd/v1/session_pb.ts";
 import { openTranscript } from "./transcript.ts";
 
@@ -84,6 +91,11 @@ test("no foreign word reaches the terminal as a command", () => {
     { case: "userSpoke", value: { text: evil } },
     { case: "hookRan", value: { hook: evil, point: evil, verdict: HookVerdict.BLOCK, because: evil, ran: true } },
     { case: "approvalAsked", value: { tool: evil, because: evil, args: { [evil]: evil, b: 1 } } },
+    { case: "approvalAsked", value: { permission: `read=${evil}`, principal: evil } },
+    { case: "approvalAsked", value: { permission: evil, principal: evil } },
+    { case: "permissionDecided", value: { principal: evil, permission: evil, because: evil } },
+    { case: "toolCallStarted", value: { callId: "hook:x:1", tool: evil, args: { command: evil } } },
+    { case: "toolCallEnded", value: { callId: `hook:${evil}:1`, tool: evil, status: ToolCallStatus.DONE } },
     { case: "toolCallStarted", value: { callId: "c", tool: evil, args: { command: evil } } },
     { case: "toolCallEnded", value: { callId: "c", tool: evil, status: ToolCallStatus.FAILED, failure } },
     { case: "memoryRemembered", value: { text: evil } },
@@ -100,4 +112,53 @@ test("words before the end of a turn are closed with one newline", () => {
     { case: "turnEnded", value: { turnId: "t", outcome: TurnOutcome.DONE } },
   );
   expect(text).toBe("hi\n");
+});
+
+test("a question about a permission says who wants to do what, and an answer how far it reaches", () => {
+  const asked = (permission: string): Body => ({
+    case: "approvalAsked",
+    value: { approvalId: "q", permission, principal: "hook:guard", because: "it was neither granted nor denied" },
+  });
+  const answered = (allowed: boolean, scope: ApprovalScope): Body => ({
+    case: "approvalAnswered",
+    value: { approvalId: "q", allowed, scope },
+  });
+  const { notes } = lay(
+    ...["read=/etc/hosts", "net=example.com:443", "env", "new=thing"].map(asked),
+    answered(true, ApprovalScope.ONCE),
+    answered(true, ApprovalScope.SESSION),
+    answered(true, ApprovalScope.ALWAYS),
+    answered(false, ApprovalScope.ONCE),
+  );
+  expect(notes).toEqual([
+    "? hook guard wants to read /etc/hosts",
+    "? hook guard wants to connect to example.com:443",
+    "? hook guard wants to see every variable",
+    "? hook guard wants to have new=thing",
+    "  allowed once",
+    "  allowed for the rest of the session",
+    "  allowed always",
+    "  refused",
+  ]);
+});
+
+test("a denied permission is shown, unless a person has just denied it; an allowed one is not", () => {
+  const decided = (allowed: boolean, source: PermissionSource): Body => ({
+    case: "permissionDecided",
+    value: { principal: "hook:guard", permission: "write=/etc/hosts", allowed, source, because: "not granted" },
+  });
+  const { notes } = lay(
+    decided(true, PermissionSource.RULE),
+    decided(false, PermissionSource.PERSON),
+    decided(false, PermissionSource.RULE),
+  );
+  expect(notes).toEqual(["⊘ hook guard may not write /etc/hosts not granted"]);
+});
+
+test("a call that a hook makes is told as the hook's", () => {
+  const { notes } = lay(
+    { case: "toolCallStarted", value: { callId: "hook:guard:1", tool: "read", args: { path: "a.md" } } },
+    { case: "toolCallEnded", value: { callId: "hook:guard:1", tool: "read", status: ToolCallStatus.DONE, ms: 2 } },
+  );
+  expect(notes).toEqual(["◆ hook guard called: ✓ read a.md 2.0 ms"]);
 });

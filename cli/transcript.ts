@@ -2,10 +2,13 @@ import type { JsonObject } from "@bufbuild/protobuf";
 import type { ToolCallBlock } from "../proto/gen/clawd/v1/content_pb.ts";
 import {
   type ApprovalAnswered,
+  type ApprovalAsked,
   ApprovalScope,
   type Event,
   type HookRan,
   HookVerdict,
+  type PermissionDecided,
+  PermissionSource,
   type ToolCallEnded,
   type ToolCallStarted,
   ToolCallStatus,
@@ -14,6 +17,7 @@ import {
 } from "../proto/gen/clawd/v1/event_pb.ts";
 import { type Delta, DeltaKind } from "../proto/gen/clawd/v1/session_pb.ts";
 import { escapeControls, escapeLine, shorten } from "./escape.ts";
+import { permissionText, principalText } from "./permission-text.ts";
 import { openReplyText } from "./reply-text.ts";
 import type { Paint, Style } from "./screen.ts";
 
@@ -49,6 +53,8 @@ export function openTranscript(paint: Paint, options: { readonly echoUser: boole
   function toolEnded(call: ToolCallEnded): Shown {
     const args = openCalls.get(call.callId) ?? "";
     openCalls.delete(call.callId);
+    const caller = hookOfCall(call.callId);
+    if (caller !== undefined) return { text: "", notes: hookCallLines(caller, call, args, paint) };
     return { text: "", notes: toolLines(call, args, paint, blockedCalls.delete(call.callId)) };
   }
 
@@ -95,17 +101,14 @@ export function openTranscript(paint: Paint, options: { readonly echoUser: boole
         case "hookRan":
           if (body.value.verdict === HookVerdict.BLOCK && body.value.ran) blockedCalls.add(body.value.callId);
           return { text: "", notes: hookLines(body.value, paint) };
-        case "approvalAsked": {
-          const { tool, args, because } = body.value;
-          return note(
-            "",
-            `${paint("yellow", "?")} ${escapeLine(tool)} ${argumentsText(args)} ${paint("dim", reason(because))}`,
-          );
-        }
+        case "approvalAsked":
+          return note("", questionLine(body.value, paint));
         case "approvalAnswered":
           return note("", paint("dim", `  ${answerText(body.value)}${elsewhere ? ", on another terminal" : ""}`));
         case "approvalExpired":
           return note("", paint("dim", "  nobody answered in time"));
+        case "permissionDecided":
+          return { text: "", notes: decisionLines(body.value, paint) };
         case "toolCallStarted":
           // With the arguments that it really runs with: a hook may have changed them.
           return callWanted(body.value);
@@ -123,6 +126,7 @@ export function openTranscript(paint: Paint, options: { readonly echoUser: boole
           return note("", paint("dim", `✎ forgot ${escapeLine(body.value.memoryId)}`));
         case "sessionOpened":
         case "replyEnded":
+        case "contextBuilt": // The hooks that did it have lines of their own.
         case undefined:
           return NOTHING;
         default:
@@ -140,9 +144,39 @@ function reason(text: string): string {
   return shorten(escapeLine(text), REASON_LIMIT);
 }
 
-function answerText(answer: ApprovalAnswered): string {
-  if (!answer.allowed) return "refused";
-  return answer.scope === ApprovalScope.SESSION ? "allowed for the rest of the session" : "allowed once";
+function questionLine({ tool, args, because, permission, principal }: ApprovalAsked, paint: Paint): string {
+  const mark = paint("yellow", "?");
+  if (permission === "") return `${mark} ${escapeLine(tool)} ${argumentsText(args)} ${paint("dim", reason(because))}`;
+  return `${mark} ${principalText(principal)} wants to ${permissionText(permission)}`;
+}
+
+const REACHES: Readonly<Record<number, string>> = {
+  [ApprovalScope.SESSION]: "for the rest of the session",
+  [ApprovalScope.ALWAYS]: "always",
+};
+
+function answerText({ allowed, scope }: ApprovalAnswered): string {
+  const reach = REACHES[scope];
+  if (allowed) return `allowed ${reach ?? "once"}`;
+  return reach === undefined ? "refused" : `refused ${reach}`;
+}
+
+/** What was allowed is in the journal; a person reads what was not, unless it was they who said no. */
+function decisionLines(decided: PermissionDecided, paint: Paint): string[] {
+  if (decided.allowed || decided.source === PermissionSource.PERSON) return [];
+  const what = `${principalText(decided.principal)} may not ${permissionText(decided.permission)}`;
+  return [`${paint("red", "⊘")} ${what} ${paint("dim", reason(decided.because))}`.trimEnd()];
+}
+
+/** The hook that made a call, "hook NAME"; undefined for a call of the model's. */
+function hookOfCall(callId: string): string | undefined {
+  const end = callId.lastIndexOf(":");
+  return callId.startsWith("hook:") && end > "hook:".length ? principalText(callId.slice(0, end)) : undefined;
+}
+
+function hookCallLines(caller: string, call: ToolCallEnded, args: string, paint: Paint): string[] {
+  const [first = "", ...more] = toolLines(call, args, paint, false);
+  return [`${paint("cyan", "◆")} ${caller} called: ${first}`, ...more];
 }
 
 const STATUS_LOOKS: Readonly<Record<number, readonly [Style, string, string]>> = {
@@ -173,8 +207,12 @@ const VERDICT_WORDS: Readonly<Record<number, string>> = {
   [HookVerdict.ASK]: "asks about",
 };
 
+/** Points at which nothing can be held back. */
+const HEARD_ONLY: ReadonlySet<string> = new Set(["session.closed", "context.build", "step.after", "turn.ended"]);
+
 function hookLines(ran: HookRan, paint: Paint): string[] {
-  const word = VERDICT_WORDS[ran.verdict];
+  const isVain = ran.verdict === HookVerdict.BLOCK && HEARD_ONLY.has(ran.point);
+  const word = isVain ? "could not block" : VERDICT_WORDS[ran.verdict];
   if (word === undefined || !ran.ran) return [];
   const style: Style = ran.verdict === HookVerdict.BLOCK ? "red" : "cyan";
   const because = ran.because === "" ? "" : `: ${reason(ran.because)}`;

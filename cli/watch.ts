@@ -48,6 +48,11 @@ export async function watchSession(context: Context, conversation: Conversation,
       return;
     }
     warnOfStaleVariables(context, answer.value.staleVariables);
+    if (answer.value.turnId === "") {
+      screen.note(screen.paintNote("cyan", "◆ a hook took the message; nothing was said"));
+      end.abort(EXIT.done);
+      return;
+    }
     state.said(answer.value.turnId);
   }
   function hearEvent(event: Event): void {

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import {
   DaemonService,
+  type HookStatus,
   PluginState,
   type StatusResponse,
   StatusResponseSchema,
@@ -111,10 +112,7 @@ function printStatus(context: Context, status: StatusResponse): void {
     ["provider", status.provider],
     ["sandbox", sandboxText(status)],
     ["plugins", status.plugins.map((one) => `${one.name} (${stateName(one.state)})`).join(", ") || "none"],
-    [
-      "hooks",
-      status.hooks.map((one) => `${one.name}${one.failure === undefined ? "" : " (broken)"}`).join(", ") || "none",
-    ],
+    ["hooks", status.hooks.map(hookName).join(", ") || "none"],
     ["busy", `${status.busySessions} session${status.busySessions === 1 ? "" : "s"}`],
   ];
   for (const [name, fact] of facts) {
@@ -125,6 +123,11 @@ function printStatus(context: Context, status: StatusResponse): void {
     screen.note(`${screen.paintNote("yellow", "!")} ${escapeControls(problem.message)}`);
     if (problem.hint !== "") screen.note(screen.paintNote("dim", `  → ${escapeControls(problem.hint)}`));
   }
+}
+
+function hookName({ name, enabled, failure }: HookStatus): string {
+  if (failure === undefined) return name;
+  return `${name} (${enabled ? "broken" : "off"})`;
 }
 
 function sandboxText({ sandbox }: StatusResponse): string {

@@ -34,11 +34,16 @@ export function listHooks(context: Context, args: Arguments): Promise<number> {
       formatMs(one.timeoutMs),
       one.onError,
       one.granted.join(" "),
-      one.failure === undefined ? "ok" : one.failure.message,
+      stateOf(one),
     ]);
     printTable(context.screen, ["NAME", "AT", "PRIORITY", "TIMEOUT", "ON ERROR", "MAY", "STATE"], rows, NO_HOOKS);
     return EXIT.done;
   });
+}
+
+function stateOf({ enabled, failure, notes }: HookStatus): string {
+  if (failure !== undefined) return enabled ? failure.message : `off: ${failure.message}`;
+  return ["ok", ...notes].join("; ");
 }
 
 /** `claw hook add FILE` */
@@ -50,15 +55,37 @@ export async function addHook(context: Context, args: Arguments): Promise<number
     const { hook } = added.value;
     if (hook === undefined) return context.report(fail("failed", "the daemon did not say what it added").trouble);
     if (args.on("json")) printProto(context.screen, HookStatusSchema, hook);
-    else context.screen.note(describeHook(hook));
+    else for (const line of describeHook(hook)) context.screen.note(line);
     return EXIT.done;
   });
 }
 
-function describeHook(hook: HookStatus): string {
+function describeHook(hook: HookStatus): readonly string[] {
   const may = hook.granted.length === 0 ? "may touch nothing" : `may ${hook.granted.map(escapeLine).join(" ")}`;
   const facts = `at ${hook.points.map(escapeLine).join(" ")}, priority ${hook.priority}, ${formatMs(hook.timeoutMs)}, on error ${hook.onError}, ${may}`;
-  return `hook ${escapeLine(hook.name)} is in place: ${facts}`;
+  const notes = hook.failure === undefined ? hook.notes : [hook.failure.message, ...hook.notes];
+  return [`hook ${escapeLine(hook.name)} is in place: ${facts}`, ...notes.map((note) => `  ${escapeLine(note)}`)];
+}
+
+function switchHook(context: Context, args: Arguments, enabled: boolean): Promise<number> {
+  const name = args.positionals[0] ?? "";
+  return withDaemon(context, async (daemon) => {
+    const switched = await daemon.call(HookAdminService.method.enableHook, { name, enabled });
+    if (!switched.ok) return context.report(switched.trouble);
+    if (args.on("json")) printJson(context.screen, { name, enabled });
+    else context.screen.note(`hook ${escapeLine(name)} is ${enabled ? "on" : "off"}`);
+    return EXIT.done;
+  });
+}
+
+/** `claw hook enable NAME` */
+export function enableHook(context: Context, args: Arguments): Promise<number> {
+  return switchHook(context, args, true);
+}
+
+/** `claw hook disable NAME` */
+export function disableHook(context: Context, args: Arguments): Promise<number> {
+  return switchHook(context, args, false);
 }
 
 /** `claw hook remove NAME` */

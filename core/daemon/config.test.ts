@@ -18,7 +18,8 @@ test("no file means the defaults, without a word", async () => {
   expect(config).toMatchObject({
     ...{ model: "", policy: [], sandbox: "auto", gateway: undefined, tape: "" },
     limits: { attendedSteps: 250, unattendedSteps: 10, approvalMs: 300_000, outputChars: 100_000 },
-    shell: { network: false, read: [], write: [] },
+    shell: { network: "none", read: [], write: [] },
+    hooks: { killsAllowed: 3, killWindowMs: 600_000, commandsWithoutSandbox: false },
   });
 });
 
@@ -46,13 +47,27 @@ test.each([
   ['[sandbox]\nlevel = "strong"\n', 'line 2: sandbox.level must be "auto" or "none"'],
   ["[gateway]\nport = 70000\n", "line 2: gateway.port must be a port"],
   ['[shell]\nnetwork = "yes"\n', "line 2: shell.network must be true or false"],
+  ['[shell]\nnet = ["https://example.com"]\n', "line 2: shell.net must hold"],
   ['[shell]\nread = ["data"]\n', 'line 2: shell.read must hold absolute paths, not "data"'],
+  ["[hooks]\nkills_allowed = 0\n", "line 2: hooks.kills_allowed must be at least 1"],
+  ['[hooks]\ncommands_without_sandbox = "yes"\n', "line 2: hooks.commands_without_sandbox must be true or false"],
   ['[record]\ntape = "x.tape"\n', "line 2: record.tape must be an absolute path"],
   ["model = \n", "line 1:"],
   ["[a]\n[a]\n", "line 2:"],
 ])("%j is refused with line and key", (text, said) => {
   const parsed = parseConfig(text, "config.toml");
   expect(parsed).toMatchObject({ ok: false, failure: { code: "invalid", message: expect.stringContaining(said) } });
+});
+
+test.each([
+  ["network = true", { allow: [{ kind: "net" }], deny: [] }],
+  ['net = ["Example.COM:443", "10.0.0.0/8"]', { allow: [{ host: "example.com", port: 443 }, { host: "10.0.0.0/8" }] }],
+  ['network = true\nnet = ["10.0.0.1"]', { allow: [{ kind: "net" }, { kind: "net", host: "10.0.0.1" }] }],
+  ["network = true\nhost_network = true", "host"],
+  ["net = []", "none"],
+])("[shell] %j is the network of commands", (text, network) => {
+  const parsed = parseConfig(`[shell]\n${text}\n`, "config.toml");
+  expect(parsed).toMatchObject({ ok: true, value: { config: { shell: { network } } } });
 });
 
 test("a file that cannot be read is a problem, not the defaults in silence", async () => {

@@ -1,10 +1,12 @@
 import { readFile, rename, writeFile } from "node:fs/promises";
 import { isAbsolute, join } from "node:path";
 import { parse, TomlError } from "smol-toml";
+import { parsePermission } from "../../sandbox/permission/permission.ts";
 import { type Failure, fail, ok, type Result } from "../domain/failure.ts";
 import { nearestWord } from "../domain/nearest-word.ts";
 import { checkRulePattern, type Policy, type Verdict } from "../domain/policy.ts";
 import { DEFAULT_LIMITS, type TurnLimits } from "../session/turn-context.ts";
+import type { ShellNetwork } from "../tools/shell-network.ts";
 
 /** What config.toml says, checked. Every key is described in docs/config.md. */
 export type Config = {
@@ -13,8 +15,17 @@ export type Config = {
   readonly anthropic: { readonly apiKey: string; readonly baseUrl: string; readonly model: string };
   readonly limits: TurnLimits;
   readonly policy: Policy;
-  readonly shell: { readonly network: boolean; readonly read: readonly string[]; readonly write: readonly string[] };
+  readonly shell: {
+    readonly network: ShellNetwork;
+    readonly read: readonly string[];
+    readonly write: readonly string[];
+  };
   readonly sandbox: "auto" | "none";
+  readonly hooks: {
+    readonly killsAllowed: number;
+    readonly killWindowMs: number;
+    readonly commandsWithoutSandbox: boolean;
+  };
   readonly gateway: { readonly port: number; readonly token: string } | undefined;
   /** File that every model answer is recorded to; empty for none. */
   readonly tape: string;
@@ -43,13 +54,22 @@ const KEYS: Readonly<Record<string, Kind>> = {
   "policy.ask": "strings",
   "policy.deny": "strings",
   "shell.network": "boolean",
+  "shell.net": "strings",
+  "shell.host_network": "boolean",
   "shell.read": "strings",
   "shell.write": "strings",
   "sandbox.level": "string",
+  "hooks.kills_allowed": "number",
+  "hooks.kill_window_seconds": "number",
+  "hooks.commands_without_sandbox": "boolean",
   "gateway.port": "number",
   "gateway.token": "string",
   "record.tape": "string",
 };
+
+/** So many kills of a hook's process within so long turn the hook off. */
+const KILLS_ALLOWED = 3;
+const KILL_WINDOW_SECONDS = 600;
 
 const FILE = "config.toml";
 const LAST_GOOD = "config.last-good.toml";
@@ -196,6 +216,10 @@ function checkValues(values: ReadonlyMap<string, Value>): { key: string; what: s
     const relative = strings(values, key).find((path) => !isAbsolute(path));
     if (relative !== undefined) return { key, what: `must hold absolute paths, not ${JSON.stringify(relative)}` };
   }
+  for (const host of strings(values, "shell.net")) {
+    const parsed = parsePermission(`net=${host}`, "/");
+    if (!parsed.ok) return { key: "shell.net", what: `must hold "HOST", "HOST:PORT" or networks: ${parsed.message}` };
+  }
   const tape = values.get("record.tape");
   if (typeof tape === "string" && tape !== "" && !isAbsolute(tape)) {
     return { key: "record.tape", what: `must be an absolute path, not ${JSON.stringify(tape)}` };
@@ -211,6 +235,8 @@ function checkValues(values: ReadonlyMap<string, Value>): { key: string; what: s
     "limits.unattended_steps",
     "limits.approval_seconds",
     "limits.output_chars",
+    "hooks.kills_allowed",
+    "hooks.kill_window_seconds",
   ]) {
     if (values.get(key) === 0) return { key, what: "must be at least 1" };
   }
@@ -241,14 +267,30 @@ function configFrom(values: ReadonlyMap<string, Value>): Config {
     },
     policy,
     shell: {
-      network: values.get("shell.network") === true,
+      network: shellNetwork(values),
       read: strings(values, "shell.read"),
       write: strings(values, "shell.write"),
     },
     sandbox: text("sandbox.level") === "none" ? "none" : "auto",
+    hooks: {
+      killsAllowed: number("hooks.kills_allowed", KILLS_ALLOWED),
+      killWindowMs: number("hooks.kill_window_seconds", KILL_WINDOW_SECONDS) * 1000,
+      commandsWithoutSandbox: values.get("hooks.commands_without_sandbox") === true,
+    },
     gateway: typeof port === "number" ? { port, token: text("gateway.token") } : undefined,
     tape: text("record.tape"),
   };
+}
+
+/** All public addresses, what is named, or both; `host_network` is more than either. */
+function shellNetwork(values: ReadonlyMap<string, Value>): ShellNetwork {
+  if (values.get("shell.host_network") === true) return "host";
+  const named = strings(values, "shell.net").flatMap((host) => {
+    const parsed = parsePermission(`net=${host}`, "/");
+    return parsed.ok ? parsed.value : [];
+  });
+  const allow = values.get("shell.network") === true ? [{ kind: "net" } as const, ...named] : named;
+  return allow.length === 0 ? "none" : { allow, deny: [] };
 }
 
 function strings(values: ReadonlyMap<string, Value>, key: string): readonly string[] {

@@ -73,6 +73,7 @@ async function main(): Promise<void> {
   const built = await buildHouse(home, {
     env: process.env,
     now: Date.now,
+    ticks: () => performance.now(),
     pid: process.pid,
     version,
     programs,

@@ -1,5 +1,7 @@
 import { createHash } from "node:crypto";
 import { statSync } from "node:fs";
+import { FailureCode } from "../../proto/gen/clawd/v1/failure_pb.ts";
+import type { EscapeTrial } from "../../sandbox/os/escape-trial.ts";
 import type { DaemonStatus, DoctorCheck, HookRow } from "../domain/admin.ts";
 import type { Failure } from "../domain/failure.ts";
 
@@ -8,15 +10,19 @@ export type Findings = {
   readonly status: DaemonStatus;
   readonly hooks: readonly HookRow[];
   readonly pluginProblems: readonly Failure[];
+  readonly trials: readonly EscapeTrial[];
 };
 
 const OLDEST_NODE_MAJOR = 24;
 
 /** One row a check, the most important first. */
-export function diagnose({ status, hooks, pluginProblems }: Findings): readonly DoctorCheck[] {
-  const brokenHooks = hooks.flatMap(({ failure }) => (failure === undefined ? [] : [failure]));
+export function diagnose({ status, hooks, pluginProblems, trials }: Findings): readonly DoctorCheck[] {
+  // What a person turned off is as it should be.
+  const wrong = hooks.filter(({ enabled, failure }) => enabled === true || failure?.code !== FailureCode.DENIED);
+  const brokenHooks = wrong.flatMap(({ failure }) => (failure === undefined ? [] : [failure]));
   return [
     checkSandbox(status),
+    checkTrials(status.sandbox.level, trials),
     checkNode(status.nodeVersion),
     checkHome(status.home),
     checkProvider(status.provider),
@@ -30,6 +36,26 @@ function checkSandbox({ sandbox }: DaemonStatus): DoctorCheck {
   const ok = sandbox.level !== "none";
   const fix = ok ? "" : "until then plugins run only when you trust them: claw plugin grant NAME --trust";
   return { name: "sandbox", ok, found: ok ? sandbox.detail : `none: ${sandbox.detail}`, fix };
+}
+
+/** The walls are not taken at their word: children like those of strangers' code have just tried to get over them. */
+function checkTrials(level: string, trials: readonly EscapeTrial[]): DoctorCheck {
+  const name = "escape";
+  const escaped = trials.flatMap(({ prisoner, attempts }) =>
+    attempts.filter((attempt) => attempt.escaped).map(({ what }) => `${prisoner} could ${what}`),
+  );
+  const tried = trials.reduce((sum, { attempts }) => sum + attempts.length, 0);
+  if (escaped.length === 0) {
+    const what = trials[0]?.attempts.map((attempt) => attempt.what).join(", ") ?? "";
+    return {
+      name,
+      ok: true,
+      found: `${tried} attempts to get out of the sandbox failed: to ${what}, and more`,
+      fix: "",
+    };
+  }
+  const fix = level === "none" ? "get a sandbox: see above" : "do not run strangers' code here, and report this";
+  return { name, ok: false, found: escaped.join("; "), fix };
 }
 
 function checkNode(version: string): DoctorCheck {

@@ -1,8 +1,8 @@
 import { randomBytes } from "node:crypto";
+import { realpathSync } from "node:fs";
 import { join } from "node:path";
 import { openPluginHost } from "../../plugin-host/plugin-host.ts";
-import { openScriptHooks } from "../../sandbox/isolate/script-hooks.ts";
-import { probeLauncher } from "../../sandbox/os/probe.ts";
+import { tryToEscape } from "../../sandbox/os/escape-trial.ts";
 import type { DaemonAdmin } from "../domain/admin.ts";
 import { ok, type Result } from "../domain/failure.ts";
 import type { Tool } from "../domain/tool.ts";
@@ -19,6 +19,7 @@ import { createTools } from "../tools/tools.ts";
 import { type Config, loadConfig } from "./config.ts";
 import type { Home } from "./home.ts";
 import { idMaker } from "./ids.ts";
+import { openSandbox, openWalls } from "./sandbox-rooms.ts";
 import { diagnose, staleVariables } from "./status.ts";
 import { gatewayToken } from "./token.ts";
 
@@ -26,6 +27,8 @@ import { gatewayToken } from "./token.ts";
 export type Surroundings = {
   readonly env: NodeJS.ProcessEnv;
   readonly now: () => number;
+  /** Milliseconds that never go back, for how long things take. */
+  readonly ticks: () => number;
   readonly pid: number;
   readonly version: string;
   /** Folder of the bundled programs: hook host, guest prelude, ranking worker. */
@@ -49,11 +52,12 @@ export async function buildHouse(home: Home, around: Surroundings): Promise<Resu
   const { env, now, programs, nodeBinary } = around;
   const startedAtMs = now();
   const { config, problems } = await loadConfig(home.dir);
-  const [journal, launcher] = await Promise.all([
+  const [journal, walls] = await Promise.all([
     openJournal({ dir: home.sessions, now }),
-    probeLauncher({ searchPath: env.PATH ?? "", wanted: config.sandbox, nodeBinary }),
+    openWalls(home, around, config),
   ]);
   if (!journal.ok) return journal;
+  const { launcher } = walls;
   const newId = idMaker(now, randomBytes);
   const providers = providerCatalog(providerConfig(config, env), now);
   const memory = openMemory({
@@ -63,17 +67,15 @@ export async function buildHouse(home: Home, around: Surroundings): Promise<Resu
     journal: journal.value,
     newId,
   });
-  const scripts = await openScriptHooks({
-    launcher,
-    nodeBinary,
-    hostFile: join(programs, "hook-host.js"),
-    preludeFile: join(programs, "guest-prelude.js"),
-    addonFile: around.addonFile,
-    hooksDir: home.hooks,
-    now,
-    env,
-    log: (hook, line) => around.log(`hook ${hook}: ${line}`),
-  });
+  // A command that reached a socket could give itself every permission; with a long name they lie outside the folder.
+  const protectedPaths = [realpathSync(home.dir), home.dir, home.socket, home.runtime];
+  const sandbox = openSandbox(
+    walls,
+    { home, around, config },
+    { journal: journal.value, memory },
+    protectedPaths,
+    newId,
+  );
   const plugins = await openPluginHost({
     pluginsDir: home.plugins,
     grantsDir: home.grants,
@@ -86,8 +88,6 @@ export async function buildHouse(home: Home, around: Surroundings): Promise<Resu
     random: randomBytes,
     recall: memory.search,
   });
-  // A command that reached a socket could give itself every permission; with a long name they lie outside the folder.
-  const protectedPaths = [home.dir, home.socket, home.runtime];
   const own: readonly Tool[] = [
     ...createTools({ launcher, protectedPaths, shell: { searchPath: env.PATH ?? "", ...config.shell } }),
     ...memoryTools(memory),
@@ -95,10 +95,9 @@ export async function buildHouse(home: Home, around: Surroundings): Promise<Resu
   const sessions = sessionRegistry(journal.value, {
     providers,
     tools: () => [...own, ...plugins.tools()],
-    gates: standardGates(config.policy, scripts.hooks, (path, workspace) =>
-      protectedPath(path, workspace, protectedPaths),
-    ),
-    hooks: scripts.hooks,
+    gates: standardGates(config.policy, (path, workspace) => protectedPath(path, workspace, protectedPaths)),
+    hooks: sandbox.hooks.hooks,
+    record: sandbox.hooks.records.decided,
     limits: config.limits,
     complain: around.complain,
     now,
@@ -122,7 +121,11 @@ export async function buildHouse(home: Home, around: Surroundings): Promise<Resu
     },
     async doctor() {
       const status = { ...(await daemon.status()), problems };
-      return diagnose({ status, hooks: await scripts.admin.list(), pluginProblems: plugins.problems() });
+      const [hooks, trials] = await Promise.all([
+        sandbox.hooks.admin.list(),
+        tryToEscape(launcher, nodeBinary, around.pid),
+      ]);
+      return diagnose({ status, hooks, pluginProblems: plugins.problems(), trials });
     },
     shutdown: around.shutdown,
     staleVariables: (digests) => staleVariables(env, digests),
@@ -130,8 +133,8 @@ export async function buildHouse(home: Home, around: Surroundings): Promise<Resu
   const admin = {
     daemon,
     plugins: plugins.admin,
-    hooks: scripts.admin,
-    scripts: scripts.scripts,
+    hooks: sandbox.hooks.admin,
+    scripts: sandbox.scripts,
     memory,
     query: journalQuery({ journalDir: home.sessions, nodeBinary, queryFile: join(programs, "query-process.js") }),
   };
@@ -152,7 +155,7 @@ export async function buildHouse(home: Home, around: Surroundings): Promise<Resu
       // Turns end first and their clients hear of it; then the doors close; the journal is last, when nobody writes.
       await sessions.close();
       await gateway.value.close();
-      await Promise.all([plugins.close(), scripts.close(), memory.close()]);
+      await Promise.all([plugins.close(), sandbox.close(), memory.close()]);
       await journal.value.close();
     },
   });

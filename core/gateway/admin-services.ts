@@ -38,8 +38,12 @@ export function routeAdmin(router: ConnectRouter, admin: Admin, sessions: Sessio
   routeMemory(router, admin.memory);
   routeJournals(router, admin.query, journal);
   router.service(ScriptService, {
-    async *runScript({ file, args, allow, deny, folder }, { signal }) {
-      for await (const news of admin.scripts.run({ file, args, allow, deny, folder }, signal)) yield scriptNews(news);
+    async *runScript(request, { signal }) {
+      for await (const news of admin.scripts.run(request, signal)) yield scriptNews(news);
+    },
+    async answerScript({ questionId, allowed, allOfKind }) {
+      unwrap(admin.scripts.answer({ questionId, allowed, allOfKind }));
+      return {};
     },
   });
 }
@@ -98,6 +102,10 @@ function routeHooks(router: ConnectRouter, hooks: HookAdmin): void {
     addHook: async ({ file }) => ({ hook: unwrap(await hooks.add(file)) }),
     async removeHook({ name }) {
       unwrap(await hooks.remove(name));
+      return {};
+    },
+    async enableHook({ name, enabled }) {
+      unwrap(await hooks.enable(name, enabled));
       return {};
     },
     async testHook({ name, point, value }) {
@@ -160,6 +168,10 @@ function scriptNews(news: ScriptNews) {
     case "stdout":
     case "stderr":
       return { news: { case: news.kind, value: news.text } };
+    case "question": {
+      const { questionId, permission, expiresAtMs } = news;
+      return { news: { case: "question" as const, value: { questionId, permission, expiresAtMs } } };
+    }
     case "exit":
       return { news: { case: "exitCode" as const, value: news.code } };
     default:

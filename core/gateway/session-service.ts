@@ -11,6 +11,11 @@ import { unwrap } from "./connect-failure.ts";
 
 const LIST_LIMIT = 100;
 
+const SCOPES: ReadonlyMap<ApprovalScope, "session" | "always"> = new Map([
+  [ApprovalScope.SESSION, "session"],
+  [ApprovalScope.ALWAYS, "always"],
+]);
+
 /** Requests in, commands out; events back. Holds no rule of the house. */
 export function sessionService(sessions: SessionRegistry, daemon: DaemonAdmin): ServiceImpl<typeof SessionService> {
   return {
@@ -36,8 +41,7 @@ export function sessionService(sessions: SessionRegistry, daemon: DaemonAdmin): 
       return { ...said, staleVariables: [...daemon.staleVariables(digests)] };
     },
     async answer({ sessionId, approvalId, allowed, scope }) {
-      const reach = scope === ApprovalScope.SESSION ? "session" : "once";
-      unwrap(await sessions.answer(sessionId, approvalId, allowed, reach));
+      unwrap(await sessions.answer(sessionId, approvalId, allowed, SCOPES.get(scope) ?? "once"));
       return {};
     },
     async interrupt({ sessionId }) {

@@ -67,7 +67,7 @@ async function findJournals(dir: string, shownBytes: ShownBytes): Promise<readon
   return found.sort((a, b) => b.changedAtMs - a.changedAtMs || (a.sessionId < b.sessionId ? -1 : 1));
 }
 
-type Tail = Pick<Head, "seq" | "lastBody">;
+type Tail = Pick<Head, "seq" | "lastBody" | "lastTurnId">;
 
 /** The last whole line of the first `bytes` of a file that looks like one of ours. */
 async function peekTail(path: string, bytes: number): Promise<Tail> {
@@ -78,10 +78,10 @@ async function peekTail(path: string, bytes: number): Promise<Tail> {
       const before = chunk.lastIndexOf(NEWLINE, end - 1);
       if (before === -1 && start > 0) break;
       const line = peekLine(chunk.subarray(before + 1, end));
-      if (line !== undefined) return { seq: line.seq, lastBody: bodyCase(line.body) };
+      if (line !== undefined) return { seq: line.seq, lastBody: bodyCase(line.body), lastTurnId: line.turnId };
       end = before;
     }
-    if (start === 0 || length > LINE_LIMIT_BYTES) return { seq: 0, lastBody: undefined };
+    if (start === 0 || length > LINE_LIMIT_BYTES) return { seq: 0, lastBody: undefined, lastTurnId: "" };
   }
 }
 

@@ -87,12 +87,16 @@ function hashOf(line: Buffer): string | undefined {
   return seal.slice(HASH_KEY.length, -2);
 }
 
-/** The number and the kind of a line that looks like one of ours, without proving it; undefined for anything else. */
-export function peekLine(line: Buffer): { readonly seq: number; readonly body: string } | undefined {
+/** What the start of a line tells; `turnId` is empty unless the event begins with one. */
+export type Peek = { readonly seq: number; readonly body: string; readonly turnId: string };
+
+/** Looks at a line that looks like one of ours, without proving it; undefined for anything else. */
+export function peekLine(line: Buffer): Peek | undefined {
   if (line.length <= SEAL_BYTES || hashOf(line) === undefined) return undefined;
   const start = line.toString("latin1", 0, PEEK_BYTES);
-  const [, seq, body] = /^\{"seq":([1-9][0-9]{0,9}),"atMs":[^,]+,"([A-Za-z]+)":/.exec(start) ?? [];
-  return seq === undefined || body === undefined ? undefined : { seq: Number(seq), body };
+  const known = /^\{"seq":([1-9][0-9]{0,9}),"atMs":[^,]+,"([A-Za-z]+)":(?:\{"turnId":"([^"]*)")?/.exec(start);
+  const [, seq, body, turnId = ""] = known ?? [];
+  return seq === undefined || body === undefined ? undefined : { seq: Number(seq), body, turnId };
 }
 
 /**

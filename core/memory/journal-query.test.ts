@@ -10,6 +10,7 @@ import {
   ApprovalScope,
   EventSchema,
   HookVerdict,
+  PermissionSource,
   StopReason,
   ToolCallStatus,
   TurnOutcome,
@@ -166,6 +167,41 @@ test("the views tell a run in short readable words", async () => {
       [{ memory_id: "n1", text: "tea", author: "owner", forgotten: true }],
     ],
   ]);
+});
+
+test("decisions about permissions and their questions are rows, also those outside sessions", async () => {
+  const asked = { approvalId: "a1", ...turn, callId: "c1", permission: "net=x.org:443", principal: "hook:guard" };
+  const decided = {
+    ...{ principal: "hook:guard", sourceHash: "ab", permission: "read=/x", resolved: "/x", allowed: true },
+    ...{ source: PermissionSource.RULE, because: "read=/x", ms: 0.5, leftOut: 2 },
+  };
+  await writeFile(
+    join(dir, "s1.jsonl"),
+    lines([
+      { case: "approvalAsked", value: asked },
+      { case: "approvalAnswered", value: { approvalId: "a1", allowed: true, scope: ApprovalScope.ALWAYS } },
+      { case: "permissionDecided", value: { ...decided, sessionId: "s1", turnId: "t1" } },
+    ]),
+  );
+  const outside = {
+    ...decided,
+    principal: "script:/x.ts",
+    allowed: false,
+    source: PermissionSource.NOBODY,
+    leftOut: 0,
+  };
+  await writeFile(join(dir, "hooks.jsonl"), lines([{ case: "permissionDecided", value: outside }]));
+  const permissions = await table("SELECT * EXCLUDE (time, source_hash) FROM permissions ORDER BY principal");
+  expect(permissions.columns).toEqual([
+    ...["session", "turn_id", "principal", "permission", "resolved", "allowed", "source", "because", "ms", "left_out"],
+  ]);
+  expect(permissions.rows).toEqual([
+    ["s1", "t1", "hook:guard", "read=/x", "/x", true, "rule", "read=/x", 0.5, 2],
+    [null, null, "script:/x.ts", "read=/x", "/x", false, "nobody", "read=/x", 0.5, 0],
+  ]);
+  const approvals = await table("SELECT tool, permission, principal, outcome, scope FROM approvals");
+  expect(approvals.rows).toEqual([["", "net=x.org:443", "hook:guard", "allowed", "always"]]);
+  expect((await table("SELECT count(*) FROM sessions")).rows).toEqual([[0]]);
 });
 
 test("torn, broken, binary and oversized lines never break a query", async () => {

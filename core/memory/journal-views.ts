@@ -9,7 +9,8 @@ export const VIEWS_HINT = [
   "turns(session, turn_id, model, outcome, started_at, ended_at, ms, steps, calls, input_tokens, output_tokens, failure)",
   "calls(session, turn_id, call_id, tool, status, ms, args, output, failure, time)",
   "hooks(session, turn_id, call_id, point, hook, verdict, because, ms, ran, time)",
-  "approvals(session, turn_id, approval_id, call_id, tool, args, because, outcome, scope, asked_at, answered_at)",
+  "approvals(session, turn_id, approval_id, call_id, tool, args, permission, principal, because, outcome, scope, asked_at, answered_at)",
+  "permissions(session, turn_id, principal, permission, resolved, allowed, source, because, ms, left_out, source_hash, time)",
   "notes(memory_id, text, author, session, time, forgotten)",
   "broken(session, lines)",
 ].join("; ");
@@ -85,12 +86,22 @@ const HOOKS = `
       TRY_CAST(body->>'ms' AS DOUBLE) AS ms, TRY_CAST(body->>'ran' AS BOOLEAN) AS ran, time
     FROM events WHERE kind = 'hook_ran';`;
 
+const PERMISSIONS = `
+  CREATE VIEW permissions AS
+    SELECT nullif(body->>'sessionId', '') AS session, nullif(body->>'turnId', '') AS turn_id, body->>'principal' AS principal,
+      body->>'permission' AS permission, body->>'resolved' AS resolved, TRY_CAST(body->>'allowed' AS BOOLEAN) AS allowed,
+      short_name(body->>'source', 'PERMISSION_SOURCE_') AS source, body->>'because' AS because,
+      TRY_CAST(body->>'ms' AS DOUBLE) AS ms, TRY_CAST(body->>'leftOut' AS UINTEGER) AS left_out,
+      body->>'sourceHash' AS source_hash, time
+    FROM events WHERE kind = 'permission_decided';`;
+
 const APPROVALS = `
   CREATE VIEW approvals AS
     WITH answered AS (SELECT session, body->>'approvalId' AS approval_id, arg_min(body, seq) AS body, min(time) AS time, min(kind) AS kind
         FROM events WHERE kind IN ('approval_answered', 'approval_expired') GROUP BY ALL)
     SELECT a.session, a.body->>'turnId' AS turn_id, a.body->>'approvalId' AS approval_id, a.body->>'callId' AS call_id,
-      a.body->>'tool' AS tool, a.body->'args' AS args, a.body->>'because' AS because,
+      a.body->>'tool' AS tool, a.body->'args' AS args, nullif(a.body->>'permission', '') AS permission,
+      nullif(a.body->>'principal', '') AS principal, a.body->>'because' AS because,
       CASE WHEN answered.kind IS NULL THEN 'open' WHEN answered.kind = 'approval_expired' THEN 'expired'
         WHEN TRY_CAST(answered.body->>'allowed' AS BOOLEAN) THEN 'allowed' ELSE 'refused' END AS outcome,
       short_name(answered.body->>'scope', 'APPROVAL_SCOPE_') AS scope, a.time AS asked_at, answered.time AS answered_at
@@ -115,4 +126,4 @@ const NOTES = `
     FROM events LEFT JOIN gone ON gone.memory_id = (body->>'memoryId') WHERE kind = 'memory_remembered';`;
 
 /** Everything after the lines are loaded, before the database is locked. */
-export const VIEWS = [EVENTS, TURNS, CALLS, HOOKS, APPROVALS, SESSIONS, NOTES].join("\n");
+export const VIEWS = [EVENTS, TURNS, CALLS, HOOKS, PERMISSIONS, APPROVALS, SESSIONS, NOTES].join("\n");

@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
 import { type Failure, unreachable } from "../domain/failure.ts";
-import type { HookReceipt, Hooks } from "../domain/hook.ts";
+import type { HookOutcome } from "../domain/hook.ts";
 import { grants, judge, type Policy } from "../domain/policy.ts";
 import { malformedArgs } from "../domain/provider.ts";
 import type { Session } from "../domain/session.ts";
@@ -22,11 +22,8 @@ export type Opinion =
 
 export type GateContext = {
   readonly session: Session;
-  readonly signal: AbortSignal;
-  /** Keeps a hook's receipt for the journal. */
-  readonly receive: (receipts: readonly HookReceipt[]) => void;
-  /** True when the call was changed by a hook already: hooks are not asked twice. */
-  readonly changed: boolean;
+  /** Lets hooks hear of the call; undefined when they are not to be asked, or have been. */
+  readonly askHooks: ((call: Call) => Promise<HookOutcome>) | undefined;
 };
 
 export type Gate = { readonly name: string; judge(call: Call, context: GateContext): Opinion | Promise<Opinion> };
@@ -62,7 +59,7 @@ export async function passGates(gates: readonly Gate[], asked: Call, context: Ga
       case "answer":
         return { verdict: "answer", output: opinion.output, call: asked, trace };
       case "change": {
-        const again = await passGates(gates, { ...asked, args: opinion.args }, { ...context, changed: true });
+        const again = await passGates(gates, { ...asked, args: opinion.args }, { ...context, askHooks: undefined });
         return { ...again, trace: [...trace, ...again.trace] };
       }
       default:
@@ -76,10 +73,9 @@ export async function passGates(gates: readonly Gate[], asked: Call, context: Ga
 /** The gates of the house, in their order. Later ones slot in here. */
 export function standardGates(
   policy: Policy,
-  hooks: Hooks,
   protectedPath: (path: string, workspace: string) => string | undefined,
 ): readonly Gate[] {
-  return [validInput(), protectedPaths(protectedPath), policyRules(policy), hookScripts(hooks)];
+  return [validInput(), protectedPaths(protectedPath), policyRules(policy), hookScripts()];
 }
 
 function validInput(): Gate {
@@ -128,23 +124,13 @@ function policyRules(policy: Policy): Gate {
   };
 }
 
-function hookScripts(hooks: Hooks): Gate {
+function hookScripts(): Gate {
   return {
     name: "hooks",
-    async judge({ tool, args, callId }, { session, signal, receive, changed }) {
-      if (changed) return { verdict: "pass" };
-      const { answer, receipts } = await hooks.run(
-        {
-          at: "tool.before",
-          sessionId: session.id,
-          turnId: session.turn?.id ?? "",
-          callId,
-          workspace: session.workspace,
-          value: { tool: tool.name, args },
-        },
-        signal,
-      );
-      receive(receipts);
+    async judge(call, { askHooks }) {
+      if (askHooks === undefined) return { verdict: "pass" };
+      const { tool } = call;
+      const { answer, receipts } = await askHooks(call);
       switch (answer.do) {
         case "pass":
         case "skip":
@@ -171,12 +157,19 @@ function hookScripts(hooks: Hooks): Gate {
   };
 }
 
-/** Why a question about this call needs no asking; undefined when it does. */
-export function givenAnswer(session: Session, { tool, args }: Call): string | undefined {
+/** Why a question about this call was answered with yes when the turn began; undefined when it was not. */
+export function grantedForTurn(session: Session, { tool, args }: Call): string | undefined {
   if (session.turn?.yolo === true) return "--yolo answers every question with yes";
   const { workspace } = session;
   const pattern = session.turn?.allow.find((allow) => grants(allow, { tool, args, workspace }));
-  if (pattern !== undefined) return `--allow "${pattern}"`;
+  return pattern === undefined ? undefined : `--allow "${pattern}"`;
+}
+
+/** Why a question about this call of the model's needs no asking; undefined when it does. */
+export function givenAnswer(session: Session, call: Call): string | undefined {
+  const { tool } = call;
+  const granted = grantedForTurn(session, call);
+  if (granted !== undefined) return granted;
   if (session.allowedTools.includes(tool.name)) return `a person allowed ${tool.name} for this session`;
   return undefined;
 }

@@ -1,29 +1,22 @@
 import type { EventBody } from "../domain/event.ts";
 import { fail, ok, type Result } from "../domain/failure.ts";
-import type { Hooks } from "../domain/hook.ts";
-import { hookThatSaid, receiptBodies } from "./receipts.ts";
-import type { SingleWriter } from "./single-writer.ts";
+import { fireHooks } from "./fire-hooks.ts";
+import { hookThatSaid } from "./receipts.ts";
+import type { TurnContext } from "./turn-context.ts";
 
-/** The words after the hooks, and the hooks' receipts, which are to be written with them. */
-export type Heard = { readonly text: string; readonly receipts: readonly EventBody[] };
+/** The words after the hooks, undefined when one of them took the message; and the receipts, to be written with them. */
+export type Heard = { readonly text: string | undefined; readonly receipts: readonly EventBody[] };
 
-/** Lets the hooks of message.received see the words first. A block is on record, and the message is not said. */
-export async function hearMessage(
-  hooks: Hooks,
-  writer: SingleWriter,
-  text: string,
-  signal: AbortSignal,
-): Promise<Result<Heard>> {
-  const { id, workspace, turn } = writer.state();
-  const turnId = turn?.id ?? "";
-  const event = { at: "message.received", sessionId: id, turnId, callId: "", workspace, value: { text } } as const;
-  const { answer, receipts } = await hooks.run(event, signal);
-  const bodies = receiptBodies(turnId, "", "message.received", receipts);
+/** Lets the hooks of message.received see the words first. What is blocked is not said, and its receipts are durable. */
+export async function hearMessage(turn: TurnContext, text: string): Promise<Result<Heard>> {
+  const { answer, receipts, bodies } = await fireHooks(turn, { at: "message.received", value: { text } });
   if (answer.do === "block" || answer.do === "ask") {
-    const written = await writer.write(() => ok(bodies));
+    const written = await turn.writer.write(() => ok(bodies));
     if (!written.ok) return written;
     return fail("denied", `${hookThatSaid(answer.do, receipts)} did not let the message through: ${answer.because}`);
   }
+  // Whoever skips here has dealt with the message, whatever hooks before it made of the words.
+  if (receipts.some(({ verdict, ran }) => verdict === "skip" && ran)) return ok({ text: undefined, receipts: bodies });
   const changed = answer.do === "modify" ? answer.value.text : text;
   if (typeof changed === "string") return ok({ text: changed, receipts: bodies });
   return fail("invalid", 'a hook changed the message to something without "text"', {

@@ -1,7 +1,7 @@
 import type { Event, EventBody } from "../domain/event.ts";
 import { evolve } from "../domain/evolve.ts";
 import { type Failed, type Failure, fail, ok, type Result } from "../domain/failure.ts";
-import { type Head, type Journal, JournalError } from "../domain/journal.ts";
+import { type Head, type Journal, JournalError, RESERVED_JOURNALS } from "../domain/journal.ts";
 import { emptySession, type Session } from "../domain/session.ts";
 
 /** A session in a list. */
@@ -20,13 +20,13 @@ export type Summary = {
 const SUMMARY_EVENTS = 8;
 
 export async function foldSession(journal: Journal, id: string): Promise<Result<Session>> {
+  if (RESERVED_JOURNALS.has(id)) return noSession(id);
   let session = emptySession(id);
   const read = await readEvents(journal, id, (event) => {
     session = evolve(session, event);
     return true;
   });
   if (!read.ok) return read;
-  // A journal may hold something else than a conversation, such as the notes of the memory.
   return session.workspace === "" ? noSession(id) : ok(session);
 }
 
@@ -46,6 +46,15 @@ export async function summarize(journal: Journal, head: Head, busy: boolean): Pr
   return read.ok ? row : { ...row, failure: read.failure };
 }
 
+/** A journal that ends with one of these has no open turn. */
+const CLOSED: ReadonlySet<NonNullable<EventBody["case"]>> = new Set(["sessionOpened", "turnEnded"]);
+
+/** Whether a stop may have left something open in a session, as far as its last event tells. */
+export function mayBeOpen({ sessionId, lastBody, lastTurnId }: Head): boolean {
+  if (lastBody === undefined || CLOSED.has(lastBody) || RESERVED_JOURNALS.has(sessionId)) return false;
+  return lastBody !== "hookRan" || lastTurnId !== "";
+}
+
 /** The events of a session's fork: those of the original up to `atSeq` (0 for all), opened under the new id. */
 export async function forkBodies(
   journal: Journal,
@@ -53,6 +62,7 @@ export async function forkBodies(
   forkId: string,
   atSeq: number,
 ): Promise<Result<readonly EventBody[]>> {
+  if (RESERVED_JOURNALS.has(id)) return noSession(id);
   const bodies: EventBody[] = [];
   let taken = 0;
   const read = await readEvents(journal, id, (event) => {

@@ -1,6 +1,7 @@
 import { HookVerdict } from "../../proto/gen/clawd/v1/event_pb.ts";
 import type { EventBody } from "../domain/event.ts";
-import type { HookAnswer, HookPoint, HookReceipt } from "../domain/hook.ts";
+import type { Failure } from "../domain/failure.ts";
+import type { HookAnswer, HookOutcome, HookPoint, HookReceipt } from "../domain/hook.ts";
 
 const VERDICTS: Readonly<Record<HookAnswer["do"], HookVerdict>> = {
   pass: HookVerdict.PASS,
@@ -15,6 +16,13 @@ const VERDICTS: Readonly<Record<HookAnswer["do"], HookVerdict>> = {
 export function hookThatSaid(verdict: HookAnswer["do"], receipts: readonly HookReceipt[]): string {
   const receipt = receipts.find((one) => one.verdict === verdict);
   return receipt === undefined ? "a hook" : `hook "${receipt.hook}"`;
+}
+
+/** Why the turn cannot go on past a point at which hooks may stop it; undefined when it can. With nobody to ask, an ask stops. */
+export function stoppedBy({ answer, receipts }: HookOutcome, point: HookPoint): Failure | undefined {
+  if (answer.do !== "block" && answer.do !== "ask") return undefined;
+  const message = `${hookThatSaid(answer.do, receipts)} stopped the turn at ${point}: ${answer.because}`;
+  return { code: "denied", message, hint: "claw hook list shows it; change it, or say something else" };
 }
 
 /** One `hookRan` a hook that was considered. */

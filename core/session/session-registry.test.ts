@@ -1,157 +1,31 @@
-import { copyFile, mkdtemp, rename, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { copyFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, expect, test, vi } from "vitest";
 import { ToolCallStatus, TurnOutcome } from "../../proto/gen/clawd/v1/event_pb.ts";
-import { onlyProvider, type ScriptedReply, scriptedProvider } from "../../tests/kit/scripted-provider.ts";
-import type { Event } from "../domain/event.ts";
+import type { ScriptedReply } from "../../tests/kit/scripted-provider.ts";
+import {
+  cases,
+  closeHouses,
+  complaints,
+  converse,
+  echo,
+  endings,
+  eventsOf,
+  type House,
+  isEnd,
+  listen,
+  NOBODY,
+  open,
+  openHouse,
+  PERSON,
+  say,
+  tool,
+} from "../../tests/kit/session-house.ts";
 import { type HookOutcome, type Hooks, NO_HOOKS } from "../domain/hook.ts";
-import type { Journal } from "../domain/journal.ts";
 import { type Chunk, NO_USAGE } from "../domain/provider.ts";
-import type { Tool, ToolContext, ToolOutcome } from "../domain/tool.ts";
-import { openJournal } from "../journal/jsonl-journal.ts";
-import { standardGates } from "./gates.ts";
-import type { News } from "./news.ts";
-import { type SessionRegistry, sessionRegistry } from "./session-registry.ts";
-import { DEFAULT_LIMITS, type TurnLimits } from "./turn-context.ts";
+import type { ToolContext, ToolOutcome } from "../domain/tool.ts";
 
-const closers: (() => Promise<unknown>)[] = [];
-afterEach(async () => {
-  for (const close of closers.splice(0).reverse()) await close();
-});
-
-type House = {
-  readonly dir: string;
-  readonly sessions: SessionRegistry;
-  readonly journal: Journal;
-  /** How many events each append to the journal carried. */
-  readonly commits: number[];
-  readonly prompts: ReturnType<typeof scriptedProvider>["prompts"];
-};
-
-const complaints: unknown[] = [];
-
-type HouseOptions = {
-  readonly replies: readonly ScriptedReply[];
-  readonly tools?: readonly Tool[];
-  readonly hooks?: Hooks;
-  readonly limits?: Partial<TurnLimits>;
-  readonly dir?: string;
-};
-
-async function openHouse({ replies, tools = [], hooks, limits, dir }: HouseOptions): Promise<House> {
-  const folder = dir ?? (await mkdtemp(join(tmpdir(), "clawd-session-")));
-  if (dir === undefined) closers.push(() => rm(folder, { recursive: true, force: true }));
-  let ids = 0;
-  const opened = await openJournal({ dir: folder, now: () => 1000 });
-  if (!opened.ok) throw new Error(opened.failure.message);
-  closers.push(() => opened.value.close());
-  const commits: number[] = [];
-  const journal: Journal = {
-    ...opened.value,
-    append(id, seq, bodies) {
-      commits.push(bodies.length);
-      return opened.value.append(id, seq, bodies);
-    },
-  };
-  const provider = scriptedProvider(replies);
-  const quiet = hooks ?? { run: async () => NO_HOOKS };
-  const protectedPath = (path: string) => (path.includes(".ssh") ? "keys lie there" : undefined);
-  const sessions = sessionRegistry(journal, {
-    providers: onlyProvider(provider),
-    tools: () => tools,
-    gates: standardGates([{ pattern: "forbidden", verdict: "deny" }], quiet, protectedPath),
-    hooks: quiet,
-    limits: { ...DEFAULT_LIMITS, ...limits },
-    complain: (cause) => complaints.push(cause),
-    now: () => 1000,
-    newId(kind) {
-      ids += 1;
-      return `${kind}-${folder.slice(-6).toLowerCase()}-${ids}`;
-    },
-  });
-  closers.push(() => sessions.close());
-  return { dir: folder, sessions, journal, commits, prompts: provider.prompts };
-}
-
-function tool(
-  name: string,
-  run: (args: Record<string, unknown>, context: ToolContext) => Promise<ToolOutcome>,
-  more: Partial<Tool> = {},
-): Tool {
-  return {
-    name,
-    description: name,
-    input: { type: "object", properties: { path: { type: "string" } } },
-    aliases: [`${name}_alias`],
-    category: "file_read",
-    rerun: "safe",
-    timeoutMs: 10_000,
-    needs: () => [],
-    run,
-    ...more,
-  };
-}
-
-const echo = tool("echo", async (args) => ({ status: "done", output: `echo ${JSON.stringify(args)}` }));
-
-async function open(house: House): Promise<string> {
-  const opened = await house.sessions.open(house.dir, "");
-  if (!opened.ok) throw new Error(opened.failure.message);
-  return opened.value;
-}
-
-const PERSON = { after: 0, follow: true, canAnswer: true, attended: true };
-const NOBODY = { after: 0, follow: true, canAnswer: false, attended: true };
-
-/** Listens until the news says so, and gives back all that was heard. */
-async function listen(
-  house: House,
-  id: string,
-  listener: typeof PERSON,
-  until: (news: News) => boolean | Promise<boolean>,
-) {
-  const stop = new AbortController();
-  const subscribed = await house.sessions.subscribe(id, listener, stop.signal);
-  if (!subscribed.ok) throw new Error(subscribed.failure.message);
-  const heard: News[] = [];
-  const done = (async () => {
-    for await (const news of subscribed.value) {
-      heard.push(news);
-      if (await until(news)) break;
-    }
-    return heard;
-  })();
-  closers.push(async () => stop.abort());
-  return done;
-}
-
-const isEnd = (news: News) => news.kind === "event" && news.event.body.case === "turnEnded";
-
-async function say(house: House, id: string, text = "go", more: { allow?: string[]; yolo?: boolean } = {}) {
-  const said = await house.sessions.say(id, { text, model: "", allow: [], yolo: false, ...more });
-  if (!said.ok) throw new Error(said.failure.message);
-  return said.value;
-}
-
-/** Says something and waits for the turn's end; gives back the turn's events. */
-async function converse(house: House, id: string, listener = NOBODY, more: { allow?: string[]; yolo?: boolean } = {}) {
-  const heard = listen(house, id, listener, isEnd);
-  await say(house, id, "go", more);
-  return eventsOf(await heard);
-}
-
-function eventsOf(news: readonly News[]): readonly Event[] {
-  return news.flatMap((one) => (one.kind === "event" ? [one.event] : []));
-}
-
-const cases = (events: readonly Event[]) => events.map((event) => event.body.case);
-
-function endings(events: readonly Event[]) {
-  return events.flatMap(({ body }) =>
-    body.case === "toolCallEnded" ? [{ status: body.value.status, output: body.value.output }] : [],
-  );
-}
+afterEach(closeHouses);
 
 test("a message becomes a turn whose every event was durable before it was told", async () => {
   const house = await openHouse({ replies: [{ text: "hello" }] });
@@ -290,6 +164,7 @@ test("a question that nobody answers lapses", async () => {
 });
 
 const hookAt = (at: string, outcome: HookOutcome): Hooks => ({
+  hears: async (point) => point === at,
   run: async (event) => (event.at === at ? outcome : NO_HOOKS),
 });
 const receipt = { hook: "guard", because: "because", ms: 1, ran: true };
@@ -533,6 +408,7 @@ test("more sessions at work than are kept in memory: each has one writer, and ev
     tools: [echo],
     // Time in which the others push the session out of memory.
     hooks: {
+      hears: async () => true,
       run: async () => {
         await new Promise((resolve) => setTimeout(resolve, 5));
         return NO_HOOKS;

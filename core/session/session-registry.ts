@@ -2,15 +2,17 @@ import { setTimeout as pause } from "node:timers/promises";
 import type { Command } from "../domain/command.ts";
 import { decide } from "../domain/decide.ts";
 import type { Event, EventBody } from "../domain/event.ts";
-import { type Failure, fail, ok, type Result } from "../domain/failure.ts";
-import type { Journal } from "../domain/journal.ts";
-import { emptySession, type Session } from "../domain/session.ts";
+import { type Failed, fail, ok, type Result } from "../domain/failure.ts";
+import { type Journal, RESERVED_JOURNALS } from "../domain/journal.ts";
+import { emptySession } from "../domain/session.ts";
 import { settle } from "../domain/settle.ts";
+import { type Awake, atWork, awakeSession, listenTo } from "./awake-session.ts";
+import { fireHooks } from "./fire-hooks.ts";
 import { hearMessage } from "./hear-message.ts";
-import { type Delta, deliverNews, type Listener, type Mailbox, mailbox, type News } from "./news.ts";
-import { foldSession, forkBodies, type Summary, summarize } from "./read-session.ts";
-import { type SingleWriter, singleWriter } from "./single-writer.ts";
-import type { TurnServices } from "./turn-context.ts";
+import { hearOpening, type Opening } from "./hear-opening.ts";
+import type { Listener, News } from "./news.ts";
+import { foldSession, forkBodies, mayBeOpen, type Summary, summarize } from "./read-session.ts";
+import type { TurnContext, TurnServices } from "./turn-context.ts";
 import { runTurn } from "./turn-loop.ts";
 
 /** Sessions kept folded in memory though nothing happens in them. */
@@ -28,13 +30,18 @@ export type SayOptions = {
   readonly yolo: boolean;
 };
 
+/** The turn that answers; an empty one when a hook took the message and nothing was said. */
 export type Said = { readonly turnId: string; readonly seq: number; readonly steered: boolean };
+
+const NOTHING_SAID: Said = { turnId: "", seq: 0, steered: false };
+
+type Scope = Extract<Command, { kind: "answer" }>["scope"];
 
 /** Every conversation of the house. Commands in, news out. */
 export type SessionRegistry = {
   open(workspace: string, model: string): Promise<Result<string>>;
   say(id: string, options: SayOptions): Promise<Result<Said>>;
-  answer(id: string, approvalId: string, allowed: boolean, scope: "once" | "session"): Promise<Result<void>>;
+  answer(id: string, approvalId: string, allowed: boolean, scope: Scope): Promise<Result<void>>;
   /** Resolves with the turn that is being stopped. */
   interrupt(id: string): Promise<Result<string>>;
   /** News until the signal aborts; ends by itself without `follow`, and after a fault. */
@@ -51,12 +58,6 @@ export type SessionRegistry = {
   busy(): number;
   /** Interrupts what runs and waits, within a limit, until it has ended. Nothing is started any more. */
   close(): Promise<void>;
-};
-
-/** A session that is folded in memory. */
-type Awake = {
-  readonly writer: SingleWriter;
-  readonly listeners: Map<Mailbox, Listener>;
 };
 
 /** A turn that is being worked on. */
@@ -92,19 +93,10 @@ export function sessionRegistry(journal: Journal, services: TurnServices): Sessi
   async function wakeFromJournal(id: string): Promise<Result<Awake>> {
     const folded = await foldSession(journal, id);
     if (!folded.ok) return folded;
-    const session = manage(folded.value);
+    // After a failure what is in memory may be ahead of the disk: the next request folds what the journal really holds.
+    const session = awakeSession(journal, folded.value, () => awake.delete(id));
     const left = await settleLeft(session);
     return left.ok ? ok(session) : left;
-  }
-
-  function manage(folded: Session): Awake {
-    const listeners = new Map<Mailbox, Listener>();
-    const onFailure = (failure: Failure) => {
-      // What is in memory may be ahead of the disk: forget it. The next request folds what the journal really holds.
-      awake.delete(folded.id);
-      for (const box of listeners.keys()) void box.put({ kind: "fault", failure }).then(() => box.close());
-    };
-    return { writer: singleWriter(journal, folded, onFailure), listeners };
   }
 
   async function settleLeft(session: Awake): Promise<Result<void>> {
@@ -116,19 +108,18 @@ export function sessionRegistry(journal: Journal, services: TurnServices): Sessi
     return ok(undefined);
   }
 
+  /** What the hooks of a session outside a turn, or beside it, work with. */
+  function around(session: Awake, turnId: string, signal: AbortSignal): TurnContext {
+    return atWork(services, session, { turnId, signal, lastSignal: closing.signal });
+  }
+
   /** Starts working on the turn that the journal says is open, if any. */
   function startTurn(session: Awake): void {
     const { turn, id } = session.writer.state();
     if (turn === undefined || running.has(id) || stopping.signal.aborted) return;
     const stop = new AbortController();
-    const tell = (delta: Delta) => {
-      const { seq } = session.writer.state();
-      for (const box of session.listeners.keys()) box.offer(delta, seq);
-    };
-    const answerers = () => [...session.listeners.values()].filter((listener) => listener.canAnswer).length;
     const signal = AbortSignal.any([stop.signal, stopping.signal]);
-    const context = { ...services, turnId: turn.id, writer: session.writer, tell, answerers, signal };
-    const ended = runTurn(context).finally(() => {
+    const ended = runTurn(around(session, turn.id, signal)).finally(() => {
       running.delete(id);
       // A message may have started the next turn before this one left.
       if (session.writer.failure() === undefined) startTurn(session);
@@ -185,13 +176,16 @@ export function sessionRegistry(journal: Journal, services: TurnServices): Sessi
     const sessionId = services.newId("session");
     const decided = decide(emptySession(sessionId), { kind: "open", sessionId, workspace, model });
     if (!decided.ok) return decided;
-    return begin(sessionId, decided.value);
+    return begin({ sessionId, workspace, model }, decided.value);
   }
 
-  async function begin(sessionId: string, bodies: readonly EventBody[]): Promise<Result<string>> {
+  async function begin(opening: Opening, bodies: readonly EventBody[]): Promise<Result<string>> {
+    const { sessionId } = opening;
+    const heard = await hearOpening(services, opening, stopping.signal);
+    if (!heard.ok) return heard;
     const created = await journal.create(sessionId);
     if (!created.ok) return created;
-    const appended = await journal.append(sessionId, 0, bodies);
+    const appended = await journal.append(sessionId, 0, [...bodies, ...heard.value]);
     if (appended.ok) return ok(sessionId);
     // A journal that holds nothing is no session: a full disk must not leave one behind at every try.
     await journal.remove(sessionId);
@@ -207,19 +201,24 @@ export function sessionRegistry(journal: Journal, services: TurnServices): Sessi
     const resolved = services.providers.resolve(wantedModel);
     if (!resolved.ok) return resolved;
     const { provider, model } = resolved.value;
-    const heard = await hearMessage(services.hooks, session.writer, options.text, stopping.signal);
+    const heard = await hearMessage(around(session, state.turn?.id ?? "", stopping.signal), options.text);
     if (!heard.ok) return heard;
+    const { text, receipts } = heard.value;
+    if (text === undefined) {
+      const written = await session.writer.write(() => ok(receipts));
+      return written.ok ? ok(NOTHING_SAID) : written;
+    }
     const wanted: Command = {
       kind: "say",
       messageId: services.newId("message"),
       turnId: services.newId("turn"),
-      text: heard.value.text,
+      text,
       model: `${provider.name}/${model}`,
       allow: options.allow,
       yolo: options.yolo,
       attended: [...session.listeners.values()].some((listener) => listener.attended),
     };
-    const said = await command(session, wanted, heard.value.receipts);
+    const said = await command(session, wanted, receipts);
     if (!said.ok) return said;
     startTurn(session);
     const spoke = said.value.find((event) => event.body.case === "userSpoke");
@@ -241,23 +240,14 @@ export function sessionRegistry(journal: Journal, services: TurnServices): Sessi
   }
 
   function listen(session: Awake, listener: Listener, signal: AbortSignal): AsyncGenerator<News, void, undefined> {
-    const box = mailbox(listener.after);
-    const { id, seq } = session.writer.state();
-    const ended = AbortSignal.any([signal, closing.signal]);
-    session.listeners.set(box, listener);
-    ended.addEventListener("abort", () => box.close(), { once: true });
-    void deliverNews(journal, id, listener, seq, box, ended);
-    const leave = () => {
-      session.listeners.delete(box);
-      box.close();
-    };
-    return box.listen(leave);
+    return listenTo(journal, session, listener, AbortSignal.any([signal, closing.signal]));
   }
 
   async function list(limit: number): Promise<readonly Summary[]> {
     const rows: Summary[] = [];
     for await (const head of journal.heads()) {
       if (rows.length >= limit) break;
+      if (RESERVED_JOURNALS.has(head.sessionId)) continue;
       const row = await summarize(journal, head, running.has(head.sessionId));
       if (row !== undefined) rows.push(row);
     }
@@ -267,18 +257,41 @@ export function sessionRegistry(journal: Journal, services: TurnServices): Sessi
   async function fork(id: string, atSeq: number): Promise<Result<string>> {
     const sessionId = services.newId("session");
     const bodies = await forkBodies(journal, id, sessionId, atSeq);
-    return bodies.ok ? begin(sessionId, bodies.value) : bodies;
+    if (!bodies.ok) return bodies;
+    const [opened] = bodies.value;
+    const { workspace = "", model = "" } = opened?.case === "sessionOpened" ? opened.value : {};
+    return begin({ sessionId, workspace, model }, bodies.value);
   }
 
   async function remove(id: string): Promise<Result<void>> {
-    if (running.has(id)) {
-      return fail("conflict", `session ${id} has a running turn`, { hint: "stop it first" });
-    }
+    if (running.has(id)) return turnRuns(id);
     // One that is corrupt may go; what is no session may not.
     const folded = await foldSession(journal, id);
     if (!folded.ok && folded.failure.code === "not_found") return folded;
+    if (folded.ok && (await services.hooks.hears("session.closed"))) {
+      await withSession(id, (session) => hearClosing(session, "removed"));
+    }
+    // To be heard it was woken, and a turn that a stop had left open then goes on.
+    if (running.has(id)) return turnRuns(id);
     awake.delete(id);
     return journal.remove(id);
+  }
+
+  async function hearClosing(session: Awake, reason: "removed" | "daemon ended"): Promise<Result<void>> {
+    if (session.writer.failure() !== undefined) return ok(undefined);
+    const { bodies } = await fireHooks(around(session, "", closing.signal), {
+      at: "session.closed",
+      value: { reason },
+    });
+    const written = bodies.length === 0 ? ok([]) : await session.writer.write(() => ok(bodies));
+    return written.ok ? ok(undefined) : written;
+  }
+
+  /** The sessions in memory are those that people were in. */
+  async function hearClosingOfAll(): Promise<void> {
+    if (!(await services.hooks.hears("session.closed"))) return;
+    const woken = await Promise.all(awake.values());
+    await Promise.all(woken.map((session) => (session.ok ? hearClosing(session.value, "daemon ended") : undefined)));
   }
 
   /** Resolves when every listener has heard how its session's last turn ended. */
@@ -297,7 +310,7 @@ export function sessionRegistry(journal: Journal, services: TurnServices): Sessi
   async function resumeOpenTurns(): Promise<void> {
     for await (const head of journal.heads()) {
       if (stopping.signal.aborted) return;
-      if (head.lastBody !== undefined && !CLOSED.has(head.lastBody)) await wake(head.sessionId);
+      if (mayBeOpen(head)) await wake(head.sessionId);
     }
   }
 
@@ -318,21 +331,18 @@ export function sessionRegistry(journal: Journal, services: TurnServices): Sessi
     busy: () => running.size,
     async close() {
       stopping.abort();
-      await within(CLOSE_LIMIT_MS, Promise.all([...running.values()].map((turn) => turn.ended)));
+      const ended = Promise.all([...running.values()].map((turn) => turn.ended));
+      await within(CLOSE_LIMIT_MS, ended.then(hearClosingOfAll));
       await within(TELL_LIMIT_MS, everyoneTold());
       closing.abort();
     },
   };
 }
 
+function turnRuns(id: string): Failed {
+  return fail("conflict", `session ${id} has a running turn`, { hint: "stop it first" });
+}
+
 function within(limitMs: number, work: Promise<unknown>): Promise<unknown> {
   return Promise.race([work, pause(limitMs, undefined, { ref: false })]);
 }
-
-/** A journal that ends with one of these has no open turn. */
-const CLOSED: ReadonlySet<NonNullable<EventBody["case"]>> = new Set([
-  "sessionOpened",
-  "turnEnded",
-  "memoryRemembered",
-  "memoryForgotten",
-]);

@@ -112,6 +112,7 @@ export function singleWriter(journal: Journal, opened: Session, onFailure: (fail
         void drain();
       }),
     hold(bodies) {
+      if (bodies.length === 0) return;
       queue.push({ produce: () => ok(bodies), settle: ignore, sent: ignore });
       if (!writing) holdTimer ??= setTimeout(() => void drain(), HOLD_LIMIT_MS);
     },

@@ -4,32 +4,35 @@ import { StopReason } from "../../proto/gen/clawd/v1/event_pb.ts";
 import { DeltaKind } from "../../proto/gen/clawd/v1/session_pb.ts";
 import type { EventBody } from "../domain/event.ts";
 import { type Failure, unreachable } from "../domain/failure.ts";
-import {
-  NO_USAGE,
-  type Prompt,
-  type Provider,
-  type ReplyBlock,
-  type Stop,
-  type TokenUsage,
-} from "../domain/provider.ts";
+import { NO_USAGE, type Prompt, type Provider, type ReplyBlock, type TokenUsage } from "../domain/provider.ts";
+import { HOOK_CALL_PREFIX } from "../domain/session.ts";
+import type { ToolCallBlock } from "./judge-call.ts";
+import { type HeldReply, judgeReply, type NumberedBlock } from "./judge-reply.ts";
 import type { TurnContext } from "./turn-context.ts";
 
 /** What a model call came to. Its events are with the writer, held until the next write or a quarter second. */
 export type Reply =
-  | { readonly kind: "whole"; readonly calls: readonly Extract<ReplyBlock, { kind: "toolCall" }>[] }
+  | { readonly kind: "whole"; readonly calls: readonly ToolCallBlock[] }
   | { readonly kind: "broken"; readonly failure: Failure };
 
-const STOPS: Readonly<Record<Stop, StopReason>> = {
+const STOPS: Readonly<Record<HeldReply["stop"], StopReason>> = {
   done: StopReason.DONE,
   calls: StopReason.CALLS,
   length: StopReason.LENGTH,
   refused: StopReason.REFUSED,
+  cancelled: StopReason.CANCELLED,
+  failed: StopReason.FAILED,
 };
 
-/** Streams one reply: deltas to whoever listens, whole blocks to the journal. */
+/**
+ * Streams one reply: deltas to whoever listens, whole blocks to the journal. Where hooks hear of it (`model.after`), its
+ * blocks wait for them: what they make of the words is what is kept.
+ */
 export async function streamReply(turn: TurnContext, provider: Provider, prompt: Prompt, step: number): Promise<Reply> {
   const { turnId, writer } = turn;
-  const calls: Extract<ReplyBlock, { kind: "toolCall" }>[] = [];
+  const isHeard = await turn.hooks.hears("model.after");
+  const waiting: NumberedBlock[] = [];
+  const calls: ToolCallBlock[] = [];
   const callIds = new Set<string>();
   /** What was told of blocks that are not closed, by block. */
   const open = new Map<number, { readonly of: "text" | "thinking"; readonly text: string }>();
@@ -38,14 +41,28 @@ export async function streamReply(turn: TurnContext, provider: Provider, prompt:
     open.delete(block);
     const content = ended.kind === "toolCall" ? { ...ended, callId: freshCallId(callIds, ended.callId) } : ended;
     if (content.kind === "toolCall") calls.push(content);
-    writer.hold([{ case: "blockEnded", value: { turnId, step, block, content: storedBlock(content) } }]);
+    if (isHeard) waiting.push({ block, content });
+    else writer.hold([blockEnded({ block, content })]);
   }
 
-  function endReply(stop: StopReason, usage: TokenUsage): void {
-    const body: EventBody = { case: "replyEnded", value: { turnId, step, stop, usage } };
-    writer.hold([body]);
+  function blockEnded({ block, content }: NumberedBlock): EventBody {
+    return { case: "blockEnded", value: { turnId, step, block, content: storedBlock(content) } };
   }
 
+  /** Says why the turn may not go on with this reply, if a hook says so. */
+  async function endReply(stop: HeldReply["stop"], usage: TokenUsage): Promise<Failure | undefined> {
+    const end: EventBody = { case: "replyEnded", value: { turnId, step, stop: STOPS[stop], usage } };
+    if (!isHeard) {
+      writer.hold([end]);
+      return undefined;
+    }
+    const model = `${provider.name}/${prompt.model}`;
+    const { blocks, receipts, failure } = await judgeReply(turn, { model, step, blocks: waiting, stop });
+    writer.hold([...blocks.map(blockEnded), ...receipts, end]);
+    return failure;
+  }
+
+  let blocked: Failure | undefined;
   for await (const chunk of provider.stream(prompt, turn.signal)) {
     switch (chunk.kind) {
       case "delta": {
@@ -60,12 +77,12 @@ export async function streamReply(turn: TurnContext, provider: Provider, prompt:
         endBlock(chunk.block, chunk.content);
         break;
       case "end":
-        endReply(STOPS[chunk.stop], chunk.usage);
-        return { kind: "whole", calls };
+        blocked = await endReply(chunk.stop, chunk.usage);
+        return blocked === undefined ? { kind: "whole", calls } : { kind: "broken", failure: blocked };
       case "failed": {
         // What people have read stays said; half a thought or half a call is worth nothing.
         for (const [block, { of, text }] of open) if (of === "text") endBlock(block, { kind: "text", text });
-        endReply(chunk.failure.code === "cancelled" ? StopReason.CANCELLED : StopReason.FAILED, NO_USAGE);
+        await endReply(chunk.failure.code === "cancelled" ? "cancelled" : "failed", NO_USAGE);
         return { kind: "broken", failure: chunk.failure };
       }
       default:
@@ -77,8 +94,10 @@ export async function streamReply(turn: TurnContext, provider: Provider, prompt:
 
 /** A result finds its call by the id. Some servers give none, or the same to several calls of one reply. */
 function freshCallId(taken: Set<string>, given: string): string {
-  let id = given === "" ? "call" : given;
-  for (let number = 2; taken.has(id); number += 1) id = `${given === "" ? "call" : given}_${number}`;
+  // The ids of calls that hooks make are not a model's to give.
+  const name = given === "" || given.startsWith(HOOK_CALL_PREFIX) ? "call" : given;
+  let id = name;
+  for (let number = 2; taken.has(id); number += 1) id = `${name}_${number}`;
   taken.add(id);
   return id;
 }

@@ -1,4 +1,6 @@
+import type { Result } from "../domain/failure.ts";
 import type { Hooks } from "../domain/hook.ts";
+import type { PermissionDecision } from "../domain/permission-decision.ts";
 import type { ProviderCatalog } from "../domain/provider.ts";
 import type { ToolSource } from "../domain/tool.ts";
 import type { Gate } from "./gates.ts";
@@ -32,18 +34,30 @@ export type TurnServices = {
   readonly hooks: Hooks;
   readonly limits: TurnLimits;
   readonly now: () => number;
+  /** Keeps a decision that is made while its session is not there yet. */
+  readonly record: (decision: PermissionDecision) => Promise<Result<void>>;
   /** Hears of broken promises of our own code, which end a turn and nothing else. */
   readonly complain: (cause: unknown) => void;
   readonly newId: (kind: "turn" | "message" | "approval" | "session") => string;
 };
 
-/** One turn of one session while it runs. */
+/** One session at work: a turn while it runs, or what hooks hear outside of one. */
 export type TurnContext = TurnServices & {
+  /** Empty outside a turn. */
   readonly turnId: string;
   readonly writer: SingleWriter;
   readonly tell: (delta: Delta) => void;
   /** How many connected people could answer a question now. */
   readonly answerers: () => number;
+  /** The number of the next call that a hook makes in this session. */
+  readonly nextHookCall: () => number;
+  /**
+   * Runs one at a time of what is asked for hooks: a person reads one question, then the next. Once the signal has aborted
+   * it waits no longer, and what is asked has to see that itself.
+   */
+  readonly oneQuestion: <T>(ask: () => Promise<T>, signal: AbortSignal) => Promise<T>;
   /** Aborts when a person interrupts the turn or the daemon ends. */
   readonly signal: AbortSignal;
+  /** Aborts when the daemon waits no longer; until then hooks hear also what was interrupted. */
+  readonly lastSignal: AbortSignal;
 };

@@ -1,12 +1,15 @@
-import { ToolCallStatus, TurnOutcome } from "../../proto/gen/clawd/v1/event_pb.ts";
+import { TurnOutcome } from "../../proto/gen/clawd/v1/event_pb.ts";
 import type { EventBody } from "../domain/event.ts";
 import { type Failure, failureToProto, ok } from "../domain/failure.ts";
-import { buildPrompt } from "../domain/prompt.ts";
-import type { ReplyBlock } from "../domain/provider.ts";
+import type { ResolvedModel } from "../domain/provider.ts";
+import type { Session } from "../domain/session.ts";
 import type { Tool } from "../domain/tool.ts";
-import { askPerson } from "./ask-person.ts";
-import { type Call, givenAnswer, type Judgement, passGates, type Trace } from "./gates.ts";
-import { receiptBodies } from "./receipts.ts";
+import { callStarted } from "./call-events.ts";
+import { findTool } from "./find-tool.ts";
+import { fireHooks } from "./fire-hooks.ts";
+import { judgeCall, type Started, type ToolCallBlock } from "./judge-call.ts";
+import { preparePrompt } from "./prepare-prompt.ts";
+import { stoppedBy } from "./receipts.ts";
 import { runCall } from "./run-call.ts";
 import { streamReply } from "./stream-reply.ts";
 import type { TurnContext } from "./turn-context.ts";
@@ -26,47 +29,71 @@ export async function runTurn(turn: TurnContext): Promise<void> {
     turn.complain(cause);
     const message = `the turn broke: ${cause instanceof Error ? cause.message : String(cause)}`;
     const failure: Failure = { code: "unavailable", message, hint: "a fault of clawd: clawd.log has the place" };
-    await endTurn(turn, { outcome: TurnOutcome.FAILED, failure });
+    await endTurn(turn, failed(failure));
   }
 }
 
 type Ending = { readonly outcome: TurnOutcome; readonly failure?: Failure };
 const DONE: Ending = { outcome: TurnOutcome.DONE };
+const CANCELLED: Ending = { outcome: TurnOutcome.CANCELLED };
+
+function failed(failure: Failure): Ending {
+  return { outcome: TurnOutcome.FAILED, failure };
+}
 
 /** One model call and the tools it asks for. Says how the turn ends, or nothing when it goes on. */
 async function takeStep(turn: TurnContext): Promise<Ending | undefined> {
-  const session = turn.writer.ahead();
-  const state = session.turn;
+  const state = turn.writer.ahead().turn;
   if (state === undefined) return undefined;
-  if (turn.signal.aborted || state.interrupted) return { outcome: TurnOutcome.CANCELLED };
+  if (turn.signal.aborted || state.interrupted) return CANCELLED;
   const limit = state.attended ? turn.limits.attendedSteps : turn.limits.unattendedSteps;
   if (state.steps >= limit) {
     const message = `the turn used up its ${limit} model calls`;
     const hint = "say “go on” to continue, or raise [limits] in config.toml";
-    return { outcome: TurnOutcome.FAILED, failure: { code: "exhausted", message, hint } };
+    return failed({ code: "exhausted", message, hint });
   }
   const resolved = turn.providers.resolve(state.model);
-  if (!resolved.ok) return { outcome: TurnOutcome.FAILED, failure: resolved.failure };
+  if (!resolved.ok) return failed(resolved.failure);
+  const step = state.steps + 1;
+  const begun = await fireHooks(turn, { at: "step.before", value: { step } });
+  turn.writer.hold(begun.bodies);
+  const stopped = stoppedBy(begun, "step.before");
+  if (turn.signal.aborted) return CANCELLED;
+  if (stopped !== undefined) return failed(stopped);
 
+  const { ending, calls } = await askModel(turn, resolved.value, step);
+  const value = { step, calls: calls.map(({ tool, args }) => ({ tool, args })) };
+  const over = await fireHooks(turn, { at: "step.after", value, signal: turn.lastSignal });
+  turn.writer.hold(over.bodies);
+  return ending;
+}
+
+type Asked = { readonly ending: Ending | undefined; readonly calls: readonly ToolCallBlock[] };
+
+async function askModel(turn: TurnContext, { provider, model }: ResolvedModel, step: number): Promise<Asked> {
   const tools = turn.tools();
-  const { provider, model } = resolved.value;
-  const reply = await streamReply(turn, provider, buildPrompt(session, tools, model), state.steps + 1);
+  const prompt = await preparePrompt(turn, tools, { step, providerName: provider.name, model });
+  if (turn.signal.aborted) return { ending: CANCELLED, calls: [] };
+  if (!prompt.ok) return { ending: failed(prompt.failure), calls: [] };
+  const reply = await streamReply(turn, provider, prompt.value, step);
   if (reply.kind === "broken") {
-    const cancelled = reply.failure.code === "cancelled";
-    return cancelled ? { outcome: TurnOutcome.CANCELLED } : { outcome: TurnOutcome.FAILED, failure: reply.failure };
+    const ending = reply.failure.code === "cancelled" ? CANCELLED : failed(reply.failure);
+    return { ending, calls: [] };
   }
-  if (reply.calls.length === 0) return DONE;
+  if (reply.calls.length === 0) return { ending: DONE, calls: [] };
   await runCalls(turn, tools, reply.calls);
-  return undefined;
+  return { ending: undefined, calls: reply.calls };
 }
 
 /** Ends the turn, unless it was done and a person has said something that it does not answer yet. */
 async function endTurn(turn: TurnContext, { outcome, failure }: Ending): Promise<void> {
-  const { turnId } = turn;
-  await turn.writer.write((session) => {
-    if (session.turn?.id !== turnId) return ok([]);
-    if (outcome === TurnOutcome.DONE && session.steered) return ok([]);
+  const { turnId, writer } = turn;
+  const goesOn = (session: Session) => session.turn?.id !== turnId || (outcome === TurnOutcome.DONE && session.steered);
+  const heard = await hearEnd(turn, outcome, goesOn);
+  await writer.write((session) => {
+    if (goesOn(session)) return ok(heard);
     return ok([
+      ...heard,
       {
         case: "turnEnded",
         value: { turnId, outcome, ...(failure === undefined ? {} : { failure: failureToProto(failure) }) },
@@ -75,8 +102,26 @@ async function endTurn(turn: TurnContext, { outcome, failure }: Ending): Promise
   });
 }
 
-type ToolCallBlock = Extract<ReplyBlock, { kind: "toolCall" }>;
-type Started = { readonly call: Call; readonly trace: readonly Trace[]; readonly attempt: number };
+const OUTCOMES: Readonly<Partial<Record<TurnOutcome, string>>> = {
+  [TurnOutcome.DONE]: "done",
+  [TurnOutcome.CANCELLED]: "cancelled",
+};
+
+/** Tells hooks of the end just before it is written, so that whoever waits for it also finds what they did. */
+async function hearEnd(
+  turn: TurnContext,
+  outcome: TurnOutcome,
+  goesOn: (session: Session) => boolean,
+): Promise<readonly EventBody[]> {
+  const { hooks, writer, lastSignal } = turn;
+  if (!(await hooks.hears("turn.ended"))) return [];
+  await writer.post([]); // The reply may still be held back; without it nobody knows whether the turn is over.
+  const session = writer.ahead();
+  if (goesOn(session)) return [];
+  const value = { outcome: OUTCOMES[outcome] ?? "failed", text: session.turn?.said ?? "" };
+  const { bodies } = await fireHooks(turn, { at: "turn.ended", value, signal: lastSignal });
+  return bodies;
+}
 
 /** Judges and runs the calls of one reply. Calls that are safe to rerun go together; any other goes alone, in its place. */
 async function runCalls(turn: TurnContext, tools: readonly Tool[], blocks: readonly ToolCallBlock[]): Promise<void> {
@@ -113,10 +158,7 @@ async function startAndRun(turn: TurnContext, before: readonly EventBody[], judg
   const started = turn.signal.aborted ? [] : judged;
   if (before.length === 0 && started.length === 0) return;
   const { turnId, writer } = turn;
-  const starts = started.map(({ call, trace, attempt }): EventBody => {
-    const value = { turnId, callId: call.callId, tool: call.tool.name, args: call.args, trace: [...trace], attempt };
-    return { case: "toolCallStarted", value };
-  });
+  const starts = started.map(({ call, trace, attempt }) => callStarted(turnId, call, trace, attempt));
   const written = await writer.write(() => ok([...before, ...starts]));
   if (!written.ok) return;
   await Promise.all(
@@ -125,79 +167,6 @@ async function startAndRun(turn: TurnContext, before: readonly EventBody[], judg
       await writer.post(await runCall(turn, call));
     }),
   );
-}
-
-type Judged = { readonly bodies: readonly EventBody[]; readonly started?: Started };
-
-/** Sends one call through the gates and, if need be, to a person. `beforeAsking` runs what was judged before it. */
-async function judgeCall(
-  turn: TurnContext,
-  tools: readonly Tool[],
-  block: ToolCallBlock,
-  beforeAsking: () => Promise<void>,
-): Promise<Judged> {
-  const { turnId, writer } = turn;
-  const tool = findTool(tools, block.tool);
-  if (tool === undefined)
-    return { bodies: [refusal(turnId, block.callId, block.tool, unknownTool(tools, block.tool), [])] };
-
-  const receipts: EventBody[] = [];
-  const session = writer.state();
-  const judgement = await passGates(
-    turn.gates,
-    { callId: block.callId, tool, args: block.args },
-    {
-      session,
-      signal: turn.signal,
-      receive: (got) => receipts.push(...receiptBodies(turnId, block.callId, "tool.before", got)),
-      changed: false,
-    },
-  );
-  const { call, trace } = judgement;
-  const start = (why: readonly Trace[]): Judged => ({ bodies: receipts, started: { call, trace: why, attempt: 1 } });
-  switch (judgement.verdict) {
-    case "allow":
-      return start(trace);
-    case "deny":
-      return { bodies: [...receipts, refusal(turnId, call.callId, tool.name, judgement.failure, trace)] };
-    case "answer":
-      return { bodies: [...receipts, answered(turnId, judgement)] };
-    case "ask": {
-      const given = givenAnswer(session, call);
-      if (given !== undefined) return start([...trace, { gate: "ask", verdict: "allow", because: given }]);
-      await beforeAsking();
-      const said = await askPerson(turn, call, judgement.because);
-      if (said.allowed) return start([...trace, { gate: "ask", verdict: "allow", because: "the person said yes" }]);
-      const message = `${tool.name} did not run: ${said.because}`;
-      const failure: Failure = { code: "denied", message, ...(said.hint === undefined ? {} : { hint: said.hint }) };
-      return { bodies: [...receipts, refusal(turnId, call.callId, tool.name, failure, trace)] };
-    }
-  }
-}
-
-function findTool(tools: readonly Tool[], name: string): Tool | undefined {
-  return tools.find((tool) => tool.name === name) ?? tools.find((tool) => tool.aliases.includes(name));
-}
-
-function unknownTool(tools: readonly Tool[], name: string): Failure {
-  const hint = `the tools are: ${tools.map((tool) => tool.name).join(", ")}`;
-  return { code: "not_found", message: `there is no tool "${name}"`, hint };
-}
-
-function refusal(turnId: string, callId: string, tool: string, failure: Failure, trace: readonly Trace[]): EventBody {
-  const output = failure.hint === undefined ? failure.message : `${failure.message} (${failure.hint})`;
-  const status = failure.code === "denied" ? ToolCallStatus.DENIED : ToolCallStatus.FAILED;
-  return {
-    case: "toolCallEnded",
-    value: { turnId, callId, tool, status, output, failure: failureToProto(failure), trace: [...trace] },
-  };
-}
-
-function answered(turnId: string, judgement: Extract<Judgement, { verdict: "answer" }>): EventBody {
-  const { call, output, trace } = judgement;
-  const { callId, tool } = call;
-  const status = ToolCallStatus.ANSWERED;
-  return { case: "toolCallEnded", value: { turnId, callId, tool: tool.name, status, output, trace: [...trace] } };
 }
 
 /** Runs again what a restart found running and is safe to run again. */

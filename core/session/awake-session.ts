@@ -1,0 +1,81 @@
+import type { Failure } from "../domain/failure.ts";
+import type { Journal } from "../domain/journal.ts";
+import type { Session } from "../domain/session.ts";
+import { type Delta, deliverNews, type Listener, type Mailbox, mailbox, type News } from "./news.ts";
+import { type SingleWriter, singleWriter } from "./single-writer.ts";
+import type { TurnContext, TurnServices } from "./turn-context.ts";
+
+/** A session that is folded in memory. */
+export type Awake = {
+  readonly writer: SingleWriter;
+  readonly listeners: Map<Mailbox, Listener>;
+  readonly nextHookCall: () => number;
+  readonly oneQuestion: TurnContext["oneQuestion"];
+};
+
+/** Takes a folded session into hand. `onFailure` is told once, when its journal takes nothing more; so are its listeners. */
+export function awakeSession(journal: Journal, folded: Session, onFailure: () => void): Awake {
+  const listeners = new Map<Mailbox, Listener>();
+  let { lastHookCall } = folded;
+  function fail(failure: Failure): void {
+    onFailure();
+    for (const box of listeners.keys()) void box.put({ kind: "fault", failure }).then(() => box.close());
+  }
+  function nextHookCall(): number {
+    lastHookCall += 1;
+    return lastHookCall;
+  }
+  return { writer: singleWriter(journal, folded, fail), listeners, nextHookCall, oneQuestion: oneByOne() };
+}
+
+/** What a turn works with, or, with an empty id, hooks outside of one. */
+export function atWork(
+  services: TurnServices,
+  { listeners, ...session }: Awake,
+  of: Pick<TurnContext, "turnId" | "signal" | "lastSignal">,
+): TurnContext {
+  const tell = (delta: Delta) => {
+    const { seq } = session.writer.state();
+    for (const box of listeners.keys()) box.offer(delta, seq);
+  };
+  const answerers = () => [...listeners.values()].filter((listener) => listener.canAnswer).length;
+  return { ...services, ...session, ...of, tell, answerers };
+}
+
+/** Brings a session's news to a listener until the signal aborts. */
+export function listenTo(
+  journal: Journal,
+  { writer, listeners }: Awake,
+  listener: Listener,
+  signal: AbortSignal,
+): AsyncGenerator<News, void, undefined> {
+  const box = mailbox(listener.after);
+  const { id, seq } = writer.state();
+  listeners.set(box, listener);
+  signal.addEventListener("abort", () => box.close(), { once: true });
+  void deliverNews(journal, id, listener, seq, box, signal);
+  return box.listen(() => {
+    listeners.delete(box);
+    box.close();
+  });
+}
+
+/** Runs pieces of work one after the other, in the order of asking. */
+function oneByOne(): TurnContext["oneQuestion"] {
+  let last: Promise<unknown> = Promise.resolve();
+  return async (ask, signal) => {
+    const before = last;
+    const over = Promise.withResolvers<void>();
+    last = before.then(() => over.promise);
+    const stop = () => over.resolve();
+    signal.addEventListener("abort", stop, { once: true });
+    if (signal.aborted) stop();
+    try {
+      await Promise.race([before, over.promise]);
+      signal.removeEventListener("abort", stop);
+      return await ask();
+    } finally {
+      over.resolve();
+    }
+  };
+}
