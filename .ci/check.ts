@@ -8,8 +8,8 @@ type Step = { readonly name: string; readonly command: readonly [string, ...stri
 
 /** Suites of attacks, crashes and child processes by the dozen: `npm test` runs them, an author need not wait for them. */
 const LEFT_TO_NPM_TEST = [
-  "sandbox/isolate/hook-attacks.test.ts",
-  "sandbox/isolate/script-runner.test.ts",
+  "sandbox/hook/hook-attacks.test.ts",
+  "sandbox/script/open-scripts.test.ts",
   "sandbox/os/lease.test.ts",
   "plugin-host/misbehaving.test.ts",
   "plugin-host/stop-ladder.test.ts",
@@ -35,6 +35,8 @@ const STEPS: readonly Step[] = [
       "proto/gen/**",
       "--ignore-pattern",
       "dist/**",
+      "--ignore-pattern",
+      "tests/deno/**",
       ".",
     ],
   },

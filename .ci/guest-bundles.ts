@@ -1,0 +1,43 @@
+// How the code inside isolates is bundled: the prelude, which every isolate runs first, and the libraries, which it asks for
+// when a guest first uses them. Each is one script that leaves a variable behind; none may import anything.
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import type { BuildOptions } from "esbuild";
+
+const GUEST = join(import.meta.dirname, "../sandbox/guest");
+
+/** Name → its file beside the prelude. */
+export const GUEST_LIBRARIES = { url: "guest-library-url.js", idna: "guest-library-idna.js" } as const;
+
+export function guestBundles(outdir: string): (BuildOptions & { outfile: string })[] {
+  const shared: BuildOptions = {
+    bundle: true,
+    platform: "neutral",
+    format: "iife",
+    target: "es2024",
+    charset: "utf8",
+    minifyWhitespace: true,
+    minifySyntax: true,
+    legalComments: "none",
+    // The packages in it are CommonJS, which a neutral platform does not look for.
+    mainFields: ["module", "main"],
+  };
+  const library = (name: keyof typeof GUEST_LIBRARIES, entry: string) => ({
+    ...shared,
+    entryPoints: [entry],
+    outfile: join(outdir, GUEST_LIBRARIES[name]),
+    globalName: "clawdLibrary",
+  });
+  return [
+    { ...shared, entryPoints: [join(GUEST, "guest-prelude.ts")], outfile: join(outdir, "guest-prelude.js") },
+    {
+      ...library("url", join(GUEST, "url.ts")),
+      alias: {
+        "@exodus/bytes/encoding.js": join(GUEST, "url-percent.ts"),
+        "@exodus/bytes/whatwg.js": join(GUEST, "url-percent.ts"),
+        tr46: join(GUEST, "url-domain.ts"),
+      },
+    },
+    library("idna", createRequire(import.meta.resolve("whatwg-url")).resolve("tr46")),
+  ];
+}
