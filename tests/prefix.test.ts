@@ -36,6 +36,8 @@ test.each(JOURNALS)("every prefix of %s is a legal session that can go on", (nam
       const stillRunning = [...settled.calls.values()].filter((call) => call.status !== "ended");
       expect(stillRunning.every((call) => mayRerun && call.status === "running")).toBe(true);
       expect(settled.reply).toEqual([]);
+      expect(settled.hookCalls.size).toBe(0);
+      expect([...settled.approvals.values()].filter(({ status }) => status === "open")).toEqual([]);
       const next = decide(settled, {
         ...{ kind: "say", messageId: "m", turnId: "t", text: "go on", model: "x/y" },
         ...{ allow: [], yolo: false, attended: false },

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { readFile, writeFile } from "node:fs/promises";
+import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFailed, test } from "vitest";
 import { type Bench, CLAW, eventually, openBench, processesWith } from "./kit/claw.ts";
@@ -202,6 +202,31 @@ describe.skipIf(MISSING !== "")("on a terminal", () => {
     terminal.type(leave);
     // A refused call is the model's news, no failure of the command.
     expect(await terminal.ended).toBe(exit);
+  });
+
+  test("a hook's question about a permission has answers of its own: y is once, s this session, a for good", async () => {
+    const hook = `/** @hook at=tool.before timeout=10s */
+      export default async (event) => {
+        if (!String(event.value.args.path).startsWith("asked-")) return;
+        for (const part of event.value.args.path.split("-").slice(1)) {
+          try { await Deno.stat(event.workspace + "/" + part); } catch {}
+        }
+        return { answer: "looked" };
+      };`;
+    await mkdir(join(bench.home, "hooks"), { recursive: true });
+    await writeFile(join(bench.home, "hooks/curious.ts"), hook);
+    const terminal = openTerminal(["say", "read asked-one-two-three-four-two-three"]);
+    const told = ["allowed once", "allowed for the rest of the session", "allowed always", "refused"];
+    for (const [at, key] of ["y", "s", "a", "n"].entries()) {
+      const name = ["one", "two", "three", "four"][at] ?? "";
+      await terminal.shows(`? hook curious wants to read ${join(bench.workspace, name)}`);
+      await terminal.shows("allow? [y] once · [s] in this session · [a] always, also in others · [n] no");
+      terminal.type(key);
+      await terminal.shows(`  ${told[at]}`);
+    }
+    expect(await terminal.ended).toBe(0);
+    expect(terminal.lines().filter((line) => line.startsWith("? "))).toHaveLength(4);
+    await rm(join(bench.home, "hooks/curious.ts"));
   });
 
   test("only a key of its own answers: no arrow, no paste, nothing that was typed before the question", async () => {
@@ -439,6 +464,42 @@ describe.skipIf(MISSING !== "")("on a terminal", () => {
     yes.type("y");
     expect(await yes.ended).toBe(0);
     await yes.shows("installed hello");
+  });
+
+  test("a script asks for what it was not granted: y is that, a is all of a kind, n is nothing; a typed-ahead y is no answer", async () => {
+    const code = `
+      const read = (path) => Deno.readTextFile(path).then((text) => text.trim(), (error) => error.name);
+      console.log("first:", await read("notes.md"), await read("notes.md"));
+      console.log("second:", await read("none.md"), await read("other.md"));
+      console.log("third:", await Deno.mkdir("made").then(() => "made", (error) => error.name));`;
+    await writeFile(join(bench.workspace, "asks.js"), code);
+    const terminal = openTerminal(["run", "asks.js"]);
+    terminal.type("yyy");
+    await terminal.shows(`asks.js asks for read=${bench.workspace}/notes.md`);
+    await terminal.shows("allow? [y] yes · [n] no · [a] all of read");
+    expect(terminal.lines().join("\n")).not.toContain("first:");
+    terminal.type("y");
+    await terminal.shows("first: the engine weaves patterns the engine weaves patterns");
+    await terminal.shows(`asks.js asks for read=${bench.workspace}/none.md`);
+    terminal.type("a");
+    await terminal.shows("second: NotFound NotFound");
+    await terminal.shows(`asks.js asks for write=${bench.workspace}/made`);
+    terminal.type("n");
+    await terminal.shows("third: NotCapable");
+    expect(await terminal.ended).toBe(0);
+    expect(terminal.lines().join("\n")).not.toContain("allow?");
+  });
+
+  test("--no-prompt asks nobody, and Ctrl-C on a script's question ends the script", async () => {
+    await writeFile(join(bench.workspace, "reads.js"), 'console.log(await Deno.readTextFile("notes.md"));');
+    const quiet = openTerminal(["run", "--no-prompt", "reads.js"]);
+    expect(await quiet.ended).toBe(1);
+    expect(quiet.lines().join("\n")).toContain("--allow-read=");
+    expect(quiet.lines().join("\n")).not.toContain("allow?");
+    const asked = openTerminal(["run", "reads.js"]);
+    await asked.shows("allow? [y]");
+    asked.type(CONTROL_C);
+    expect(await asked.ended).toBe(130);
   });
 
   test("a question that nobody answers in time goes away, and the turn carries on", async () => {

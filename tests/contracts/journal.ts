@@ -249,13 +249,14 @@ export function journalContract(name: string, open: () => Promise<JournalUnderTe
 
     test("heads name each journal's last event", () =>
       withJournal(async ({ journal }) => {
-        for (const id of ["a", "b", "empty"]) done(await journal.create(id));
+        for (const id of ["a", "b", "c", "empty"]) done(await journal.create(id));
         done(await journal.append("a", 0, [spoke("1"), { case: "turnEnded", value: { turnId: "t" } }]));
         done(await journal.append("b", 0, [spoke("x".repeat(100_000))]));
+        done(await journal.append("c", 0, [{ case: "hookRan", value: { turnId: "", point: "session.closed" } }]));
         const heads: Head[] = [];
         for await (const head of journal.heads()) heads.push(head);
-        const found = heads.map(({ sessionId, seq, lastBody }) => `${sessionId} ${seq} ${lastBody}`).sort();
-        expect(found).toEqual(["a 2 turnEnded", "b 1 userSpoke", "empty 0 undefined"]);
+        const found = heads.map((head) => `${head.sessionId} ${head.seq} ${head.lastBody} ${head.lastTurnId}`).sort();
+        expect(found).toEqual(["a 2 turnEnded t", "b 1 userSpoke ", "c 1 hookRan ", "empty 0 undefined "]);
       }));
 
     test("verify counts the events and gives the last hash, the same after a restart", () =>

@@ -1,0 +1,2 @@
+// flags:
+console.log(Deno.args);

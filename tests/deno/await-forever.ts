@@ -1,0 +1,4 @@
+// flags:
+console.log("waits");
+await new Promise(() => {});
+console.log("never");

@@ -1,0 +1,2 @@
+// flags: --allow-read
+console.log(Deno.cwd());

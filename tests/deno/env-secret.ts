@@ -1,0 +1,4 @@
+// flags: --allow-env
+// stricter: D6
+// says: --allow-env=CORPUS_API_KEY
+console.log(Deno.env.get("CORPUS_API_KEY"));

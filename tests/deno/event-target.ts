@@ -1,0 +1,20 @@
+// flags:
+const target = new EventTarget();
+const said: string[] = [];
+target.addEventListener("x", () => said.push("first"));
+target.addEventListener("x", () => said.push("once"), { once: true });
+target.addEventListener("x", { handleEvent: (event: Event) => void said.push(`object ${event.type}`) });
+const gone = () => said.push("gone");
+target.addEventListener("x", gone);
+target.removeEventListener("x", gone);
+const same = () => said.push("same");
+target.addEventListener("x", same);
+target.addEventListener("x", same);
+console.log(target.dispatchEvent(new Event("x")), said.join());
+said.length = 0;
+console.log(target.dispatchEvent(new Event("x")), said.join());
+const stop = new AbortController();
+target.addEventListener("y", () => console.log("y"), { signal: stop.signal });
+target.dispatchEvent(new Event("y"));
+stop.abort();
+target.dispatchEvent(new Event("y"));

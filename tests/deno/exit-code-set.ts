@@ -1,0 +1,3 @@
+// flags:
+Deno.exitCode = 9;
+console.log(Deno.exitCode);

@@ -1,0 +1,6 @@
+// flags:
+try {
+  Deno.exit(4);
+} finally {
+  console.log("never");
+}

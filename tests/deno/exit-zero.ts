@@ -1,0 +1,3 @@
+// flags:
+console.log("a");
+Deno.exit();

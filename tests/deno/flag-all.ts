@@ -1,0 +1,4 @@
+// flags: -A
+// stricter: D14
+// says: all
+console.log("runs");

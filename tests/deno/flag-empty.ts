@@ -1,0 +1,3 @@
+// flags: --allow-read=
+// refused:
+console.log("never");

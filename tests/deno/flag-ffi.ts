@@ -1,0 +1,4 @@
+// flags: --allow-ffi
+// stricter: D14
+// says: ffi
+console.log("runs");

@@ -1,0 +1,4 @@
+// flags: --allow-import=example.com
+// stricter: D14
+// says: import
+console.log("runs");

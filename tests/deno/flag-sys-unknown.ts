@@ -1,0 +1,3 @@
+// flags: --allow-sys=passwd
+// refused:
+console.log("never");

@@ -1,0 +1,3 @@
+// flags: --allow-raed=.
+// refused:
+console.log("never");

@@ -1,0 +1,3 @@
+// flags: --allow-net=http://example.com
+// refused:
+console.log("never");

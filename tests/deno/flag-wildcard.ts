@@ -1,0 +1,4 @@
+// flags: --allow-net=*.com
+// stricter: D15
+// says: too wide
+console.log("runs");

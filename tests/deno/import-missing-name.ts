@@ -1,0 +1,3 @@
+// flags:
+import { nothing } from "./lib/greeting.ts";
+console.log(nothing);

@@ -1,0 +1,3 @@
+// flags:
+import { x } from "./lib/missing.ts";
+console.log(x);

@@ -1,0 +1,5 @@
+// flags:
+// stricter: D10
+// says: cannot be imported
+import { basename } from "node:path";
+console.log(basename("/a/b"));

@@ -1,0 +1,3 @@
+// flags:
+import { both } from "./lib/ring-a.ts";
+console.log(both());

@@ -1,0 +1,2 @@
+import { fromA } from "./ring-a.ts";
+export const fromB = () => `b(${fromA()})`;

@@ -1,0 +1,3 @@
+export function fall(): never {
+  throw new RangeError("fell in the library");
+}

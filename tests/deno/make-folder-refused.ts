@@ -1,0 +1,3 @@
+// flags: --allow-write=folder
+await Deno.mkdir("folder/made");
+await Deno.mkdir("made");

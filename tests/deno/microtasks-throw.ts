@@ -1,0 +1,5 @@
+// flags:
+queueMicrotask(() => {
+  throw new TypeError("in a microtask");
+});
+setTimeout(() => console.log("never"), 1000);

@@ -1,0 +1,3 @@
+// flags: --allow-read=.
+const bytes = await Deno.readFile("bytes.bin");
+console.log(bytes, bytes instanceof Uint8Array, bytes.byteLength);

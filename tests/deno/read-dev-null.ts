@@ -1,0 +1,2 @@
+// flags: --allow-read
+console.log(JSON.stringify(await Deno.readTextFile("/dev/null")));

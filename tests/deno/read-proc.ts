@@ -1,0 +1,2 @@
+// flags: --allow-read
+console.log((await Deno.readTextFile("/proc/self/status")).length > 0);

@@ -1,0 +1,2 @@
+// flags:
+await Deno.readTextFile("notes.txt");

@@ -1,0 +1,3 @@
+// flags:
+const late = Promise.reject(new Error("handled"));
+queueMicrotask(() => late.catch((error) => console.log("caught", error.message)));

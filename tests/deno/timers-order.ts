@@ -1,0 +1,12 @@
+// flags:
+const said: string[] = [];
+setTimeout(() => said.push("20"), 20);
+setTimeout(() => said.push("0a"), 0);
+setTimeout(() => said.push("1"), 1);
+setTimeout(() => said.push("5"), 5);
+setTimeout(() => said.push("0b"));
+queueMicrotask(() => said.push("micro"));
+Promise.resolve().then(() => said.push("then"));
+said.push("now");
+await new Promise((resolve) => setTimeout(resolve, 60));
+console.log(said.join(" "));

@@ -1,0 +1,3 @@
+// flags:
+console.log("before");
+throw new Error("top level");

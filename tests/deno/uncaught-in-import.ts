@@ -1,0 +1,3 @@
+// flags:
+import { fall } from "./lib/throws.ts";
+fall();

@@ -1,0 +1,2 @@
+// flags:
+throw { code: 5 };

@@ -1,0 +1,5 @@
+// flags:
+class Broken extends Error {
+  override name = "Broken";
+}
+throw new Broken("mine");

@@ -1,0 +1,3 @@
+// flags:
+Promise.reject(new TypeError("nobody waits"));
+setTimeout(() => console.log("never"), 1000);

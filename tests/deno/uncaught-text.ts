@@ -1,0 +1,2 @@
+// flags:
+throw "just a text";

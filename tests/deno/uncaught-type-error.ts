@@ -1,0 +1,3 @@
+// flags:
+const nothing: unknown = undefined;
+(nothing as { x: () => void }).x();

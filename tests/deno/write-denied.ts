@@ -1,0 +1,3 @@
+// flags: --allow-write=. --deny-write=folder
+await Deno.writeTextFile("ok.txt", "ok");
+await Deno.writeTextFile("folder/no.txt", "no");

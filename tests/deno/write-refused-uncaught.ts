@@ -1,0 +1,2 @@
+// flags: --allow-read
+await Deno.writeTextFile("no.txt", "no");
