@@ -130,9 +130,10 @@ describe("CONNECT", () => {
 function ask(path: string, headers: Record<string, string> = {}, body?: string) {
   return new Promise<{ status: number; headers: Record<string, unknown>; body: string }>((resolve, reject) => {
     const method = body === undefined ? "GET" : "POST";
-    const asking = httpRequest({ socketPath: socket, path, headers, method, agent: false }, async (response) =>
-      resolve({ status: response.statusCode ?? 0, headers: response.headers, body: await text(response) }),
-    );
+    const asking = httpRequest({ socketPath: socket, path, headers, method, agent: false }, (response) => {
+      const { statusCode: status = 0, headers: all } = response;
+      text(response).then((said) => resolve({ status, headers: all, body: said }), reject);
+    });
     asking.on("error", reject).end(body);
   });
 }

@@ -22,7 +22,7 @@ export async function fetchHops(order: FetchOrder, parts: ExchangeParts): Promis
       if (location === undefined) return await readAnswer(request, hop.value, redirects > 0, parts);
       if (order.redirect === "error") return fail("invalid", `${request.url.host} redirects, which was not asked for`);
       if (redirects === REDIRECTS_LIMIT)
-        return fail("exhausted", `${request.url.host} redirects once more after ${REDIRECTS_LIMIT} times`);
+        return fail("invalid", `${request.url.host} redirects once more after ${REDIRECTS_LIMIT} times`);
       const next = followRedirect(request, status, location);
       if (!next.ok) return next;
       request = next.value;

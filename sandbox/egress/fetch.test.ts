@@ -262,7 +262,7 @@ describe("redirects", () => {
   test("stop after five", async () => {
     const port = await net.serve("127.0.0.1", to("/again"));
     expect(await get(`http://127.0.0.1:${port}/`, ["127.0.0.1"])).toMatchObject({
-      failure: { code: "exhausted", message: `127.0.0.1:${port} redirects once more after 5 times` },
+      failure: { code: "invalid", message: `127.0.0.1:${port} redirects once more after 5 times` },
     });
     expect(net.visits).toHaveLength(6);
   });

@@ -19,6 +19,8 @@ const [port = "", socket = "", pipes = "0", bypass = "", program = "", ...args] 
 
 function runCommand(): void {
   const url = `http://127.0.0.1:${port}`;
+  // First: the command may be up and known to the daemon before `spawn` returns. The signal is heard after that.
+  process.on("SIGTERM", () => child.kill("SIGTERM"));
   const child = spawn(program, args, {
     env: {
       ...process.env,
@@ -27,7 +29,6 @@ function runCommand(): void {
     },
     stdio: Array.from({ length: 3 + Number(pipes) }, (_, descriptor) => descriptor),
   });
-  process.on("SIGTERM", () => child.kill("SIGTERM"));
   child.once("error", (error) => {
     process.stderr.write(`${program}: ${error.message}\n`);
     process.exit(NOT_STARTED_CODE);

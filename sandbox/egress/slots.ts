@@ -2,7 +2,7 @@ type Line = { running: number; readonly waiting: Set<() => void> };
 
 /** So many pieces of work of each user are under way at once. */
 export type Slots = {
-  /** Does the work as soon as its user has a slot free, or when the signal comes: the work sees to that itself. */
+  /** Does the work as soon as its user has a slot free. Rejects with the signal's reason when that comes first. */
   take<T>(user: object, signal: AbortSignal, work: () => Promise<T>): Promise<T>;
 };
 
@@ -18,6 +18,7 @@ export function slotsByUser(limit: number): Slots {
         return await work();
       } finally {
         const [next] = line.waiting;
+        // A slot is handed on, so that nobody who comes now takes it.
         if (next) next();
         else line.running -= 1;
       }
@@ -25,20 +26,23 @@ export function slotsByUser(limit: number): Slots {
   };
 }
 
-/** Resolves with a slot that its holder hands on, or with one of its own when it need not wait for one any more. */
+/** Resolves with a slot that its holder hands on. */
 function nextTurn(line: Line, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const go = () => {
+  return new Promise((resolve, reject) => {
+    const leave = () => {
       line.waiting.delete(go);
       signal.removeEventListener("abort", giveUp);
+    };
+    const go = () => {
+      leave();
       resolve();
     };
     const giveUp = () => {
-      line.running += 1;
-      go();
+      leave();
+      reject(signal.reason);
     };
+    if (signal.aborted) return giveUp();
     line.waiting.add(go);
-    if (signal.aborted) giveUp();
-    else signal.addEventListener("abort", giveUp, { once: true });
+    signal.addEventListener("abort", giveUp, { once: true });
   });
 }

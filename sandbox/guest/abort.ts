@@ -1,7 +1,7 @@
 /** AbortController and AbortSignal. Runs inside the isolate. */
 
 import { DOMException } from "./dom-exception.ts";
-import { Event, EventTarget } from "./events.ts";
+import { Event, EventTarget, LISTENING } from "./events.ts";
 
 type Handler = ((this: AbortSignal, event: Event) => unknown) | null;
 
@@ -16,6 +16,8 @@ export class AbortSignal extends EventTarget {
   readonly #callHandler = (event: Event) => this.#onabort && Reflect.apply(this.#onabort, this, [event]);
   readonly #sources = new Set<AbortSignal>();
   readonly #dependents = new Set<AbortSignal>();
+  /** Of `timeout`: the guest waits for the timer while somebody listens. */
+  #waitForTimer: (waits: boolean) => void = () => {};
 
   static {
     abortSignal = (signal, reason) => {
@@ -44,7 +46,10 @@ export class AbortSignal extends EventTarget {
     if (!(delay >= 0 && delay <= Number.MAX_SAFE_INTEGER))
       throw new TypeError("AbortSignal.timeout takes a number of milliseconds from 0 up");
     const signal = new AbortSignal(KEY);
-    timer(() => abortSignal(signal, new DOMException("Signal timed out.", "TimeoutError")), delay);
+    signal.#waitForTimer = setTimer(
+      () => abortSignal(signal, new DOMException("Signal timed out.", "TimeoutError")),
+      delay,
+    );
     return signal;
   }
 
@@ -96,16 +101,23 @@ export class AbortSignal extends EventTarget {
     this.#dependents.clear();
   }
 
+  override [LISTENING](count: number): void {
+    this.#waitForTimer(count > 0);
+  }
+
   override get [Symbol.toStringTag](): string {
     return "AbortSignal";
   }
 }
 
-let timer: (run: () => void, delayMs: number) => void = () => {};
+/** Sets a timer that nobody waits for until the function that comes back says so. */
+type SetTimer = (run: () => void, delayMs: number) => (waits: boolean) => void;
+
+let setTimer: SetTimer = () => () => {};
 
 /** `AbortSignal.timeout` sets its timers here. They count as timers of the guest. */
-export function useTimers(set: (run: () => void, delayMs: number) => void): void {
-  timer = set;
+export function useTimers(set: SetTimer): void {
+  setTimer = set;
 }
 
 export class AbortController {

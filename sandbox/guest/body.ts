@@ -39,6 +39,10 @@ function textOf(bytes: Uint8Array): string {
   return text.charCodeAt(0) === 0xfeff ? text.slice(1) : text;
 }
 
+/** Names that no code of the guest's meets. */
+export const SHARED = Symbol("shared");
+export const HANDED_OVER = Symbol("handed over");
+
 export class Body {
   readonly #payload: Payload | null;
   readonly #headers: Headers;
@@ -97,9 +101,16 @@ export class Body {
   }
 
   /** The same payload, for a clone; throws a TypeError when it was read. */
-  protected shared(): Payload | null {
+  [SHARED](): Payload | null {
     if (this.#used || this.#stream?.locked) throw new TypeError("Body is unusable");
     return this.#payload;
+  }
+
+  /** The payload for another body; this one is used up then. */
+  [HANDED_OVER](): Payload | null {
+    const payload = this[SHARED]();
+    this.#used = payload !== null;
+    return payload;
   }
 
   #read(): Promise<Uint8Array<ArrayBuffer>> {

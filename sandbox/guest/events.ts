@@ -151,6 +151,9 @@ function call(listener: Listener, target: EventTarget, event: Event): void {
   }
 }
 
+/** A name that no code of the guest's meets. */
+export const LISTENING = Symbol("listening");
+
 export class EventTarget {
   readonly #listeners: Listener[] = [];
 
@@ -174,6 +177,7 @@ export class EventTarget {
       removed: false,
     };
     this.#listeners.push(listener);
+    this[LISTENING](this.#listeners.length);
     signal?.addEventListener("abort", () => this.#remove(listener), { once: true });
   }
 
@@ -215,8 +219,13 @@ export class EventTarget {
   #remove(listener: Listener): void {
     listener.removed = true;
     const at = this.#listeners.indexOf(listener);
-    if (at >= 0) this.#listeners.splice(at, 1);
+    if (at < 0) return;
+    this.#listeners.splice(at, 1);
+    this[LISTENING](this.#listeners.length);
   }
+
+  /** Told of the number of listeners whenever it changes. */
+  [LISTENING](_count: number): void {}
 
   get [Symbol.toStringTag](): string {
     return "EventTarget";

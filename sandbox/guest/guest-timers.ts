@@ -8,7 +8,7 @@ type Timer = {
   dueMs: number;
   readonly everyMs: number | undefined;
   /** Whether the guest lives on for it alone. */
-  readonly holds: boolean;
+  holds: boolean;
   readonly run: () => void;
 };
 
@@ -21,6 +21,8 @@ export type Timers = {
   /** `holds` false for one that is not worth waiting for when nothing else goes on. */
   set(callback: unknown, delay: unknown, args: readonly unknown[], repeat: boolean, holds?: boolean): number;
   clear(id: unknown): void;
+  /** From now on the timer is worth waiting for, or is not any more. */
+  hold(id: number, holds: boolean): void;
   /** Runs the one timer that is due, so that its promises settle before the next. */
   wake(): void;
   /** Must be called when what else goes on has begun or ended. */
@@ -80,6 +82,13 @@ export function guestTimers(
       const timer = timers.get(NumberOf(id));
       if (!timer) return;
       remove(timer);
+      schedule();
+    },
+    hold(id, holds) {
+      const timer = timers.get(id);
+      if (!timer || timer.holds === holds) return;
+      timer.holds = holds;
+      holding += holds ? 1 : -1;
       schedule();
     },
     wake() {

@@ -1,7 +1,7 @@
 /** Request. Runs inside the isolate. */
 
 import { AbortController, AbortSignal } from "./abort.ts";
-import { Body, newHeaders, type Payload, payloadOf } from "./body.ts";
+import { Body, HANDED_OVER, newHeaders, type Payload, payloadOf, SHARED } from "./body.ts";
 import { parseUrl } from "./url-library.ts";
 
 export type RequestInit = {
@@ -51,7 +51,7 @@ export class Request extends Body {
     const url = model ? model.#url : parseUrl(input, "Request").href;
     const method = given.method === undefined ? (model ? model.#method : "GET") : methodOf(given.method);
     let payload: Payload | null = payloadOf(given.body);
-    if (payload === null && model && given.body === undefined) payload = model.shared();
+    if (payload === null && model && given.body === undefined) payload = model[HANDED_OVER]();
     if (payload !== null && (method === "GET" || method === "HEAD"))
       throw new TypeError(`a request with the method ${method} has no body`);
     super(payload, newHeaders(given.headers ?? model?.headers));
@@ -85,7 +85,7 @@ export class Request extends Body {
   }
 
   clone(): Request {
-    const body = this.shared();
+    const body = this[SHARED]();
     return new Request(this.#url, {
       method: this.#method,
       headers: this.headers,

@@ -1,6 +1,6 @@
 /** Response. Runs inside the isolate. */
 
-import { Body, newHeaders, payloadOf } from "./body.ts";
+import { Body, newHeaders, payloadOf, SHARED } from "./body.ts";
 import { freezeHeaders } from "./headers.ts";
 import { parseUrl } from "./url-library.ts";
 
@@ -113,7 +113,7 @@ export class Response extends Body {
   }
 
   clone(): Response {
-    const body = this.shared();
+    const body = this[SHARED]();
     const copy = new Response(body?.bytes ?? null, { headers: this.headers });
     copy.#status = this.#status;
     copy.#statusText = this.#statusText;

@@ -97,7 +97,10 @@ export function installWeb({ console, timers, broker, fault, evaluate, askHost }
   }
 
   reportListenerErrors(report);
-  useTimers((run, delayMs) => timers.set(run, delayMs, [], false, false));
+  useTimers((run, delayMs) => {
+    const id = timers.set(run, delayMs, [], false, false);
+    return (waits) => timers.hold(id, waits);
+  });
   libraryLoader(askHost, evaluate);
   installUrls(defineGlobal);
   const globals: Record<string, unknown> = {

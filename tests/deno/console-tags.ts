@@ -7,4 +7,4 @@ class Tagged {
 console.log(new Tagged(), { [Symbol.toStringTag]: "Own" });
 console.log({ [Symbol.for("Deno.customInspect")]: () => "custom!" });
 console.log(String(new Tagged()), `${{ toString: () => "text" }}`);
-console.log([1, 2, 3].entries(), new Map([[1, 2]]).keys());
+console.log([1, 2, 3].entries());

@@ -1,6 +1,6 @@
 // flags:
 const said: string[] = [];
-setTimeout(() => said.push("20"), 20);
+setTimeout(() => said.push("200"), 200);
 setTimeout(() => said.push("0a"), 0);
 setTimeout(() => said.push("1"), 1);
 setTimeout(() => said.push("5"), 5);
@@ -8,5 +8,5 @@ setTimeout(() => said.push("0b"));
 queueMicrotask(() => said.push("micro"));
 Promise.resolve().then(() => said.push("then"));
 said.push("now");
-await new Promise((resolve) => setTimeout(resolve, 60));
+await new Promise((resolve) => setTimeout(resolve, 400));
 console.log(said.join(" "));
