@@ -126,16 +126,15 @@ export const COMMANDS: readonly CommandEntry[] = [
   },
   {
     path: ["run"],
-    about:
-      "run a .ts or .js script in the sandbox, with the permissions of Deno's flags; what is neither granted nor denied is asked for at a terminal",
+    about: "run a TypeScript or JavaScript file in the sandbox, with Deno's permission flags",
     positionals: exactly("FILE"),
     openFlags: [
       {
         prefix: "allow-",
         value: "KIND[=LIST]",
-        about: "grant read, write, net, env, run or sys; -R -W -N -E -S for short",
+        about: "grant read, write, net, env, run or sys (-R -W -N -E -S for short)",
       },
-      { prefix: "deny-", value: "KIND[=LIST]", about: "take it away again; beats every grant" },
+      { prefix: "deny-", value: "KIND[=LIST]", about: "refuse it, whatever is granted" },
     ],
     openLetters: {
       R: "allow-read",
@@ -149,7 +148,7 @@ export const COMMANDS: readonly CommandEntry[] = [
     examples: ["run --allow-read=./data --allow-env=LANG script.ts ARG", "run -RW=. --time-limit=5m build.ts"],
     tail: true,
     flags: [
-      { name: "no-prompt", kind: "switch", about: "deny what was not granted, and ask nobody" },
+      { name: "no-prompt", kind: "switch", about: "refuse the rest; without it a person at a terminal is asked" },
       { name: "time-limit", kind: "text", value: "TIME", about: "end it after so long, e.g. 500ms, 5m (default 60s)" },
       { name: "memory-limit", kind: "text", value: "MIB", about: "end it when it needs more memory (default 128)" },
     ],

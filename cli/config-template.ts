@@ -37,6 +37,8 @@ export const CONFIG_TEMPLATE = `# The settings of clawd. Take the "# " before a 
 # [hooks]
 # kills_allowed = 3
 # kill_window_seconds = 600
+# processes = 8   # trust groups of hooks that have a process at one moment
+# memory_mib = 32 # heap of one hook in one conversation
 # commands_without_sandbox = false  # true: command hooks run also where the machine has no OS sandbox
 
 # A loopback port beside the socket, for programs that cannot use one. They must send the token.

@@ -81,7 +81,7 @@ async function handleCalls({ plugin, token, granted, log, recall }: HostServices
           return {};
         },
         recall: async ({ query, limit }, context) => {
-          const allowed = check(granted, { kind: "memory", access: "read" });
+          const allowed = check(granted, { kind: "memory", access: "query" });
           if (!allowed.ok) {
             const message = `plugin "${plugin}" may not read memory: its plugin.json does not ask for "memory=read"`;
             throw new ConnectError(message, Code.PermissionDenied);

@@ -323,6 +323,7 @@ describe("grants", () => {
     ["read", 'is too much: name the folders, e.g. "read=./data"'],
     ["env=HOME", "is not offered to plugins: set the variable in launch.env"],
     ["memory=write", 'is not offered to plugins: only "memory=read" is'],
+    ["memory=read:notes", 'is not offered to plugins: only "memory=read" is'],
   ])("%s cannot be granted", async (permission, problem) => {
     const looked = await lab.host.admin.look(authored(wants(permission)));
     expect(looked).toMatchObject({

@@ -45,7 +45,9 @@ function findProblem(permission: Permission, folder: string, reserved: Reserved)
       return permission.kind === "write" ? findWriteProblem(permission.path, folder, reserved) : undefined;
     }
     case "memory":
-      return permission.access === "read" ? undefined : 'is not offered to plugins: only "memory=read" is';
+      return permission.access === "read" && permission.namespace === undefined
+        ? undefined
+        : 'is not offered to plugins: only "memory=read" is';
     case "net":
     case "run":
       return undefined;

@@ -1,6 +1,7 @@
 import { readFile, rename, writeFile } from "node:fs/promises";
 import { isAbsolute, join } from "node:path";
 import { parse, TomlError } from "smol-toml";
+import { ISOLATE_LIMITS } from "../../sandbox/isolate/limits.ts";
 import { parsePermission } from "../../sandbox/permission/permission.ts";
 import { type Failure, fail, ok, type Result } from "../domain/failure.ts";
 import { nearestWord } from "../domain/nearest-word.ts";
@@ -25,6 +26,10 @@ export type Config = {
     readonly killsAllowed: number;
     readonly killWindowMs: number;
     readonly commandsWithoutSandbox: boolean;
+    /** Processes of trust groups that live at one moment. */
+    readonly processes: number;
+    /** Heap of a hook's isolate. */
+    readonly memoryMib: number;
   };
   readonly gateway: { readonly port: number; readonly token: string } | undefined;
   /** File that every model answer is recorded to; empty for none. */
@@ -62,6 +67,8 @@ const KEYS: Readonly<Record<string, Kind>> = {
   "hooks.kills_allowed": "number",
   "hooks.kill_window_seconds": "number",
   "hooks.commands_without_sandbox": "boolean",
+  "hooks.processes": "number",
+  "hooks.memory_mib": "number",
   "gateway.port": "number",
   "gateway.token": "string",
   "record.tape": "string",
@@ -70,6 +77,9 @@ const KEYS: Readonly<Record<string, Kind>> = {
 /** So many kills of a hook's process within so long turn the hook off. */
 const KILLS_ALLOWED = 3;
 const KILL_WINDOW_SECONDS = 600;
+/** Heap of a hook's isolate, MiB: below, the surface itself does not fit; above, the process's own limit comes first. */
+const MEMORY_MIN_MIB = 8;
+const MEMORY_MAX_MIB = 128;
 
 const FILE = "config.toml";
 const LAST_GOOD = "config.last-good.toml";
@@ -237,8 +247,13 @@ function checkValues(values: ReadonlyMap<string, Value>): { key: string; what: s
     "limits.output_chars",
     "hooks.kills_allowed",
     "hooks.kill_window_seconds",
+    "hooks.processes",
   ]) {
     if (values.get(key) === 0) return { key, what: "must be at least 1" };
+  }
+  const memoryMib = values.get("hooks.memory_mib");
+  if (typeof memoryMib === "number" && (memoryMib < MEMORY_MIN_MIB || memoryMib > MEMORY_MAX_MIB)) {
+    return { key: "hooks.memory_mib", what: `must be from ${MEMORY_MIN_MIB} to ${MEMORY_MAX_MIB}, not ${memoryMib}` };
   }
   return undefined;
 }
@@ -276,6 +291,8 @@ function configFrom(values: ReadonlyMap<string, Value>): Config {
       killsAllowed: number("hooks.kills_allowed", KILLS_ALLOWED),
       killWindowMs: number("hooks.kill_window_seconds", KILL_WINDOW_SECONDS) * 1000,
       commandsWithoutSandbox: values.get("hooks.commands_without_sandbox") === true,
+      processes: number("hooks.processes", ISOLATE_LIMITS.hostsMax),
+      memoryMib: number("hooks.memory_mib", ISOLATE_LIMITS.memoryMib),
     },
     gateway: typeof port === "number" ? { port, token: text("gateway.token") } : undefined,
     tape: text("record.tape"),

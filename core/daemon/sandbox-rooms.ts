@@ -42,7 +42,11 @@ export async function openWalls(home: Home, around: Surroundings, config: Config
   return { egress, launcher };
 }
 
-function openIsolates({ programs, nodeBinary, addonFile, ticks }: Surroundings, launcher: Launcher): Engine {
+function openIsolates(
+  { programs, nodeBinary, addonFile, ticks }: Surroundings,
+  { processes, memoryMib }: Config["hooks"],
+  launcher: Launcher,
+): Engine {
   const file = (name: string) => join(programs, name);
   return openEngine({
     launcher,
@@ -52,7 +56,7 @@ function openIsolates({ programs, nodeBinary, addonFile, ticks }: Surroundings, 
       preludeFile: file("guest-prelude.js"),
       libraryFiles: { url: file("guest-library-url.js"), idna: file("guest-library-idna.js") },
     },
-    limits: ISOLATE_LIMITS,
+    limits: { ...ISOLATE_LIMITS, hostsMax: processes, memoryMib },
     now: ticks,
   });
 }
@@ -69,7 +73,7 @@ export function openSandbox(
   newId: () => string,
 ): SandboxRooms {
   const { env, now, programs, ticks } = around;
-  const engine = openIsolates(around, launcher);
+  const engine = openIsolates(around, config.hooks, launcher);
   const broker = {
     ...{ launcher, egress, env, searchPath: env.PATH ?? "", hidden: protectedPaths },
     now: ticks,

@@ -6,6 +6,3 @@ export type { Event };
 
 /** What happened, before the journal gave it a number and a time. */
 export type EventBody = Extract<NonNullable<MessageInitShape<typeof EventSchema>["body"]>, { case: string }>;
-
-/** The body of one kind, as written. */
-export type BodyOf<Case extends EventBody["case"]> = Extract<EventBody, { case: Case }>["value"];

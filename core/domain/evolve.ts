@@ -98,7 +98,7 @@ function addBlock(session: Session, content: ContentBlock | undefined): Partial<
 }
 
 /** A stored block as the prompt shows it; undefined for a kind that this build does not know. */
-export function replyBlock(content: ContentBlock | undefined): ReplyBlock | undefined {
+function replyBlock(content: ContentBlock | undefined): ReplyBlock | undefined {
   switch (content?.kind.case) {
     case "text":
       return { kind: "text", text: content.kind.value.text };

@@ -76,8 +76,8 @@ export const HOOK_POINT_ALIASES: Readonly<Record<string, HookPoint>> = {
  *   nothing is said.
  * - `context.build`: `{ text, context }` once a turn; a modify of `context` goes to the model beside the words.
  * - `model.before`: `{ model, step, system, context }` once a model call; modify `system` and `context`; a block ends the turn.
- * - `model.after`: `{ model, step, text, calls: [{ tool, args }], stop }`; a modify of `text` is what is kept; a block
- *   ends the turn before its tools run.
+ * - `model.after`: `{ model, step, text, calls: [{ tool, args }], stop }`; a modify of `text` is what is kept, and
+ *   nobody reads the words before; a block ends the turn before its tools run.
  * - `step.before`: `{ step }`, a block ends the turn; `step.after`: `{ step, calls: [{ tool, args }] }`, only heard.
  * - `tool.before`: `{ tool, args }`; modify, block, or answer in the tool's place.
  * - `tool.after`: `{ tool, args, status, output }`; modify `output`, block withholds it, answer replaces it.
@@ -140,6 +140,8 @@ export type Hooks = {
   hears(point: HookPoint): Promise<boolean>;
   /** Never throws: a hook that fails answers by its own `on_error`. */
   run(event: HookEvent, context: HookContext): Promise<HookOutcome>;
+  /** A session is gone for good: what is kept in memory for its hooks goes too, whoever listens at `session.closed`. */
+  forget(sessionId: string): void;
 };
 
 export const NO_HOOKS: HookOutcome = { answer: { do: "pass" }, receipts: [] };

@@ -153,7 +153,10 @@ function routeJournals(router: ConnectRouter, query: JournalQuery, journal: Jour
       const ids: string[] = [];
       if (sessionId !== "") ids.push(sessionId);
       else for await (const head of journal.heads()) ids.push(head.sessionId);
-      return { journals: await Promise.all(ids.map((id) => verifyJournal(journal, id))) };
+      const journals: Awaited<ReturnType<typeof verifyJournal>>[] = [];
+      // One after the other: there may be more of them than files can be open.
+      for (const id of ids) journals.push(await verifyJournal(journal, id));
+      return { journals };
     },
   });
 }

@@ -44,7 +44,7 @@ beforeAll(async () => {
     providers: onlyProvider(scriptedProvider([{ text: "hello" }])),
     tools: () => [],
     gates: [],
-    hooks: { hears: async () => false, run: async () => NO_HOOKS },
+    hooks: { hears: async () => false, run: async () => NO_HOOKS, forget() {} },
     record: async () => ({ ok: true, value: undefined }),
     limits: DEFAULT_LIMITS,
     complain: (cause) => console.error(cause),

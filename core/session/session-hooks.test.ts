@@ -23,7 +23,7 @@ import {
 import type { Event } from "../domain/event.ts";
 import { HOOK_POINTS, type HookAnswer, type HookContext, NOT_FIRED_YET } from "../domain/hook.ts";
 import type { PermissionDecision, PersonsWord } from "../domain/permission-decision.ts";
-import type { Chunk } from "../domain/provider.ts";
+import { type Chunk, NO_USAGE } from "../domain/provider.ts";
 import type { ToolOutcome } from "../domain/tool.ts";
 
 afterEach(closeHouses);
@@ -185,6 +185,33 @@ test("what a hook makes of a reply is what is kept, also of one that was cut off
     { kind: "text", text: "[secret]" },
     { kind: "toolCall", tool: "echo" },
   ]);
+});
+
+test("where a hook hears replies, nobody reads the words before it has", async () => {
+  async function* streamed(): AsyncGenerator<Chunk> {
+    yield { kind: "delta", block: 0, of: "thinking", text: "hm" };
+    yield { kind: "delta", block: 1, of: "text", text: "the secret" };
+    yield { kind: "block", block: 1, content: { kind: "text", text: "the secret" } };
+    yield { kind: "end", stop: "done", usage: NO_USAGE };
+  }
+  const told = async (hooks: ReturnType<typeof scriptedHooks>) => {
+    const house = await openHouse({ replies: [streamed], hooks });
+    const id = await open(house);
+    const heard = listen(house, id, NOBODY, isEnd);
+    await say(house, id);
+    return (await heard).flatMap((news) => (news.kind === "delta" ? [news.delta.text] : []));
+  };
+  expect(await told(scriptedHooks({ "model.after": pass }))).toEqual(["hm"]);
+  expect(await told(scriptedHooks({}))).toEqual(["hm", "the secret"]);
+});
+
+test("hooks forget a session that is removed, also where nobody listens to its end", async () => {
+  const forgotten: string[] = [];
+  const hooks = { ...scriptedHooks({}), forget: (id: string) => void forgotten.push(id) };
+  const house = await openHouse({ replies: [], hooks });
+  const id = await open(house);
+  await house.sessions.remove(id);
+  expect(forgotten).toEqual([id]);
 });
 
 test.each(["step.before", "model.before", "model.after"] as const)(

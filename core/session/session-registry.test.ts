@@ -166,6 +166,7 @@ test("a question that nobody answers lapses", async () => {
 const hookAt = (at: string, outcome: HookOutcome): Hooks => ({
   hears: async (point) => point === at,
   run: async (event) => (event.at === at ? outcome : NO_HOOKS),
+  forget() {},
 });
 const receipt = { hook: "guard", because: "because", ms: 1, ran: true };
 
@@ -408,6 +409,7 @@ test("more sessions at work than are kept in memory: each has one writer, and ev
     tools: [echo],
     // Time in which the others push the session out of memory.
     hooks: {
+      forget() {},
       hears: async () => true,
       run: async () => {
         await new Promise((resolve) => setTimeout(resolve, 5));

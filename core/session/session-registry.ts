@@ -274,6 +274,7 @@ export function sessionRegistry(journal: Journal, services: TurnServices): Sessi
     // To be heard it was woken, and a turn that a stop had left open then goes on.
     if (running.has(id)) return turnRuns(id);
     awake.delete(id);
+    services.hooks.forget(id);
     return journal.remove(id);
   }
 

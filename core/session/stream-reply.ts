@@ -26,7 +26,8 @@ const STOPS: Readonly<Record<HeldReply["stop"], StopReason>> = {
 
 /**
  * Streams one reply: deltas to whoever listens, whole blocks to the journal. Where hooks hear of it (`model.after`), its
- * blocks wait for them: what they make of the words is what is kept.
+ * words and blocks wait for them: what they make of the words is what is told and kept. Thinking, which they cannot
+ * change, goes out as it comes.
  */
 export async function streamReply(turn: TurnContext, provider: Provider, prompt: Prompt, step: number): Promise<Reply> {
   const { turnId, writer } = turn;
@@ -69,6 +70,7 @@ export async function streamReply(turn: TurnContext, provider: Provider, prompt:
         const { block, of, text } = chunk;
         const before = open.get(block)?.text ?? "";
         open.set(block, { of, text: before + text });
+        if (isHeard && of === "text") break;
         const kind = of === "text" ? DeltaKind.TEXT : DeltaKind.THINKING;
         turn.tell({ turnId, step, block, kind, text, offset: before.length });
         break;

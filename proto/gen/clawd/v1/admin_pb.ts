@@ -1665,14 +1665,14 @@ export type AnswerScriptRequest = Message<"clawd.v1.AnswerScriptRequest"> & {
   questionId: string;
 
   /**
-   * True for yes.
+   * True for yes. Either way it holds until the script ends.
    *
    * @generated from field: bool allowed = 2;
    */
   allowed: boolean;
 
   /**
-   * True for the rest of the run, also for everything else of this kind; false for this once.
+   * True when a yes is for everything of this kind, false when it is for what was asked alone.
    *
    * @generated from field: bool all_of_kind = 3;
    */
