@@ -1,5 +1,5 @@
 import type { PersonsWord } from "../../core/domain/permission-decision.ts";
-import { showable } from "../../core/domain/showable.ts";
+import { showableLine } from "../../core/domain/showable.ts";
 import type { PermissionKind } from "../permission/permission.ts";
 import type { BrokerContext } from "./capabilities.ts";
 
@@ -40,7 +40,7 @@ export function openAsking(principal: string): Asking {
   async function hear(context: BrokerContext, permission: string): Promise<PersonsWord> {
     open += 1;
     try {
-      return await Promise.race([context.ask({ principal, permission: showable(permission) }), closed.promise]);
+      return await Promise.race([context.ask({ principal, permission: showableLine(permission) }), closed.promise]);
     } finally {
       open -= 1;
     }

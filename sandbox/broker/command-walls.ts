@@ -75,7 +75,7 @@ function grantedPaths(grant: Grant, kind: FileKind, rules: FileRules): string[] 
     (path) =>
       !isKernelPlace(path) &&
       existsSync(path) &&
-      check({ allow: grant.allow, deny: grant.deny }, { kind, path }).ok &&
+      check(grant, { kind, path }).ok &&
       rules.refusal(kind, path, grant) === undefined,
   );
 }

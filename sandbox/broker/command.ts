@@ -14,7 +14,7 @@ import type { Admission } from "./judge.ts";
 import { done, type Outcome, refuse } from "./outcome.ts";
 
 /** What a command may take of the machine. */
-const COMMAND_LIMITS = { processes: 256, dataMib: 4096, fileMib: 1024, openFiles: 1024 };
+const COMMAND_LIMITS = { processes: 256, dataMib: 4096, fileMib: 1024, openFiles: 1024, nice: 10 };
 /** Shells end so what a signal killed. */
 const SIGNAL_CODE_BASE = 128;
 /** Variables that make a program load code that was not granted. */

@@ -46,7 +46,7 @@ export async function admitPath(
 }
 
 /** Why an act on a real path is refused; undefined when it is granted there, too. */
-export function refusalAt(desk: FileDesk, kind: Access, real: string, grant: Grant): string | undefined {
+function refusalAt(desk: FileDesk, kind: Access, real: string, grant: Grant): string | undefined {
   const refusal = desk.rules.refusal(kind, real, grant);
   if (refusal !== undefined) return refusal;
   return check(grant, { kind, path: real }).ok ? undefined : "it leads out of what is granted";

@@ -7,7 +7,7 @@ import type { OpenedPlace } from "./opened-place.ts";
 import { done, type Outcome, onSystem, refuse, systemError } from "./outcome.ts";
 
 /** Largest file that a guest can read, bytes. */
-export const READ_LIMIT_BYTES = 4 * 1024 * 1024;
+const READ_LIMIT_BYTES = 4 * 1024 * 1024;
 /** Most entries of a folder that a guest can list. */
 export const ENTRIES_MAX = 10_000;
 /** Longest JSON of a text in an answer, characters: it is quoted twice on its way, and must fit into a frame. */

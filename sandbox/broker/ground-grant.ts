@@ -44,7 +44,7 @@ async function linkTarget(path: string): Promise<string | undefined> {
  * The first program of that name on a path of folders; undefined when there is none.
  * @param searchPath as in PATH; its relative folders do not count
  */
-export async function findProgram(name: string, searchPath: string): Promise<string | undefined> {
+async function findProgram(name: string, searchPath: string): Promise<string | undefined> {
   for (const folder of searchPath.split(":").filter(isAbsolute)) {
     const path = join(folder, name);
     if (await isProgram(path)) return path;
@@ -52,7 +52,7 @@ export async function findProgram(name: string, searchPath: string): Promise<str
   return undefined;
 }
 
-export async function isProgram(path: string): Promise<boolean> {
+async function isProgram(path: string): Promise<boolean> {
   try {
     await access(path, constants.X_OK);
     return (await stat(path)).isFile();

@@ -1,6 +1,6 @@
 import { type Grant, type Permission, printPermission } from "../permission/permission.ts";
 import type { Asking } from "./asking.ts";
-import type { Audit, Decision } from "./audit.ts";
+import { type Audit, type Decision, type Weight, weightOf } from "./audit.ts";
 import type { BrokerContext } from "./capabilities.ts";
 import type { LiveGrant, Standing } from "./live-grant.ts";
 import { done, type Outcome, type Refused, refuse } from "./outcome.ts";
@@ -50,17 +50,13 @@ export function openJudge(tools: Tools): Judge {
   return async (context, wanted) => {
     const startedMs = now();
     const settled = await settle(tools, context, wanted);
-    const record = (allowed: boolean, resolved: string, because: string) =>
-      audit.record(context, {
-        permission: printPermission(wanted.permission),
-        resolved,
-        allowed,
-        by: settled.by,
-        because,
-        ms: now() - startedMs,
-      });
+    const record = (allowed: boolean, resolved: string, because: string, weight: Weight) => {
+      const permission = printPermission(wanted.permission);
+      const decision = { permission, resolved, allowed, by: settled.by, because, ms: now() - startedMs };
+      return audit.record(context, decision, weight);
+    };
     const deny = async (resolved: string, because: string, refusal: Refused): Promise<Refused> => {
-      await record(false, resolved, because);
+      await record(false, resolved, because, "look");
       return refusal;
     };
     if (settled.verdict !== "allowed") return deny("", settled.because, denial(tools.mode, wanted, settled.verdict));
@@ -68,7 +64,8 @@ export function openJudge(tools: Tools): Judge {
     return done({
       grant: { allow: [...current.allow, ...settled.more], deny: current.deny },
       async allow(resolved) {
-        const written = await record(true, resolved, settled.because);
+        const weight = settled.by === "person" ? "act" : weightOf(wanted.permission);
+        const written = await record(true, resolved, settled.because, weight);
         // What was not written down must not happen.
         return written.ok ? done(null) : refuse("Error", "it was not done, because it could not be recorded");
       },

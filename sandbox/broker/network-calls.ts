@@ -1,5 +1,6 @@
 import type { AddressJudge } from "../egress/address-judge.ts";
 import type { Egress } from "../egress/egress.ts";
+import type { Slots } from "../egress/slots.ts";
 import type { FetchAnswer, FetchOrder } from "../guest/guest-protocol.ts";
 import { addressGranted } from "../permission/address.ts";
 import type { Denied } from "../permission/grant.ts";
@@ -9,7 +10,7 @@ import { done, type Outcome, type Refused, refuse } from "./outcome.ts";
 import { failureOutcome } from "./port-calls.ts";
 
 /** Requests of one guest that are under way at once; others wait. */
-const REQUESTS_MAX = 6;
+export const REQUESTS_MAX = 6;
 /** Methods that are asked for without changing anything. */
 const HARMLESS_METHODS = ["GET", "HEAD", "OPTIONS"];
 
@@ -19,41 +20,26 @@ export type NetworkDesk = {
   effect(): void;
 };
 
-/** Lets so many do something at once, in the order of coming. */
-export type Turnstile = <T>(work: () => Promise<T>) => Promise<T>;
-
-export function turnstile(max = REQUESTS_MAX): Turnstile {
-  let inside = 0;
-  const waiting: (() => void)[] = [];
-  return async (work) => {
-    if (inside >= max) await new Promise<void>((resolve) => waiting.push(resolve));
-    else inside += 1;
-    try {
-      return await work();
-    } finally {
-      const next = waiting.shift();
-      // A place is handed on, so that nobody who comes now takes it.
-      if (next) next();
-      else inside -= 1;
-    }
-  };
-}
-
 /** One HTTP request of a guest's: every hop's host is judged before it is looked up, every address before it is dialled. */
 export async function fetchForGuest(
   desk: NetworkDesk,
   order: FetchOrder,
-  turn: Turnstile,
+  requests: Slots,
   signal: AbortSignal,
 ): Promise<Outcome<FetchAnswer>> {
-  return turn(async () => {
-    if (signal.aborted) return refuse("Interrupted", "the request was given up before it began");
+  const fetched = requests.take(signal, async () => {
     const { judge, finish } = judgeHops(desk, !HARMLESS_METHODS.includes(order.method.toUpperCase()));
     const answer = await desk.egress.fetch(order, judge, signal);
     const refused = await finish();
     if (refused) return refused;
     return answer.ok ? done(answer.value) : failureOutcome(answer.failure, "TypeError");
   });
+  try {
+    return await fetched;
+  } catch (cause) {
+    if (!signal.aborted) throw cause;
+    return refuse("Interrupted", "the request was given up before it began");
+  }
 }
 
 /** @param changes true for a request that may change something where it arrives */

@@ -132,6 +132,41 @@ describe("decisions", () => {
     expect(room.decisions.length).toBe(DECISIONS_PER_SECOND + 2);
   });
 
+  test("above 200 a second wait when they change something: none happens without its record", async () => {
+    const remembered: string[] = [];
+    const memory = {
+      search: async () => ok([]),
+      remember: async (text: string) => {
+        remembered.push(text);
+        return ok(text);
+      },
+    };
+    const room = await bench({ allow: ["memory=write"], memory });
+    const texts = Array.from({ length: DECISIONS_PER_SECOND + 20 }, (_, at) => `note ${at}`);
+    expect(await Promise.all(texts.map((text) => room.call("memoryRemember", { text })))).toEqual(texts);
+    expect(remembered).toEqual(texts);
+    expect(room.decisions.map(({ leftOut }) => leftOut)).toEqual(texts.map(() => 0));
+  });
+
+  test("that still wait when their event ends are given up, and so is what they were about", async () => {
+    let done = 0;
+    const memory = {
+      search: async () => ok([]),
+      remember: async (text: string) => {
+        done += 1;
+        return ok(text);
+      },
+    };
+    const room = await bench({ allow: ["memory=write"], memory });
+    const remember = () => room.call("memoryRemember", { text: "note" });
+    const first = Promise.all(Array.from({ length: DECISIONS_PER_SECOND }, remember));
+    const late = Promise.all(Array.from({ length: 64 }, remember));
+    await first;
+    room.capabilities.attend(undefined);
+    for (const answer of await late) expect(answer).toMatch(/^(note$|Error: it was not done)/);
+    expect(room.decisions.length).toBe(done);
+  });
+
   test("outside an event are not made: nothing happens then", async () => {
     const room = await bench({ allow: ["read=in"], files: { "in/a": "a" } });
     room.capabilities.attend(undefined);

@@ -1,4 +1,5 @@
 import type { Egress } from "../egress/egress.ts";
+import { openSlots } from "../egress/slots.ts";
 import type { CallAnswer, CallName, Json, SysView } from "../guest/guest-protocol.ts";
 import type { Launcher } from "../os/launcher.ts";
 import { openAsking } from "./asking.ts";
@@ -14,7 +15,7 @@ import { makeFolder, removeEntry, renameEntry } from "./folder-changes.ts";
 import type { GroundedGrant } from "./ground-grant.ts";
 import { openJudge, type Wanted } from "./judge.ts";
 import { type LastingAnswer, liveGrant } from "./live-grant.ts";
-import { fetchForGuest, turnstile } from "./network-calls.ts";
+import { fetchForGuest, REQUESTS_MAX } from "./network-calls.ts";
 import { done, type Outcome, type Refused, refuse } from "./outcome.ts";
 import { queryPermission, requestPermission, revokePermission } from "./permission-calls.ts";
 import {
@@ -75,7 +76,7 @@ export function openCapabilities(options: CapabilityOptions): Capabilities {
   const asking = openAsking(principal);
   const judge = openJudge({ mode, mayAsk, live, asking, audit, now });
   const rules = fileRules(options.hidden, options.protectedWrite);
-  const turn = turnstile();
+  const requests = openSlots(REQUESTS_MAX);
   const underWay = new Map<number, AbortController>();
   let attended: { readonly context: BrokerContext; readonly handlers: Handlers } | undefined;
   let hadEffect = false;
@@ -100,7 +101,7 @@ export function openCapabilities(options: CapabilityOptions): Capabilities {
       },
       onDenied(permission: string, because: string) {
         // The command hears of it at once, from the proxy: nothing waits for this record.
-        void audit.record(context, { permission, resolved: "", allowed: false, by: "rule", because, ms: 0 });
+        void audit.record(context, { permission, resolved: "", allowed: false, by: "rule", because, ms: 0 }, "look");
       },
     };
     return {
@@ -114,7 +115,7 @@ export function openCapabilities(options: CapabilityOptions): Capabilities {
       mkdir: (args) => makeFolder(desk, args.path, args.recursive, args.mode),
       remove: (args) => removeEntry(desk, args.path, args.recursive),
       rename: ({ from, to }) => renameEntry(desk, from, to),
-      fetch: (order, signal) => fetchForGuest(desk, order, turn, signal),
+      fetch: (order, signal) => fetchForGuest(desk, order, requests, signal),
       async abort({ call }) {
         underWay.get(call)?.abort();
         return done(null);
@@ -163,7 +164,7 @@ export function openCapabilities(options: CapabilityOptions): Capabilities {
       const handout = describeHandout(live.current, views.env, views.sys);
       if (handout === undefined) return views;
       const decision = { ...handout, allowed: true, by: "rule", because: "handed over at the start", ms: 0 } as const;
-      const written = await audit.record(attended.context, decision);
+      const written = await audit.record(attended.context, decision, "act");
       return written.ok ? views : undefined;
     },
     attend(context) {

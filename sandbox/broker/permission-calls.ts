@@ -85,14 +85,8 @@ async function askPerson(desk: PermissionDesk, permission: Permission): Promise<
     : ({ allowed: false, scope: "once", by: "rule", because: "it is not granted" } as const);
   const { allowed, by, because } = word;
   const resolved = real === permission ? "" : printPermission(real);
-  const written = await audit.record(context, {
-    permission: printPermission(permission),
-    resolved,
-    allowed,
-    by,
-    because,
-    ms: now() - startedMs,
-  });
+  const decision = { permission: printPermission(permission), resolved, allowed, by, because, ms: now() - startedMs };
+  const written = await audit.record(context, decision, allowed ? "act" : "look");
   if (!written.ok) return refuse("Error", "it was not granted, because that could not be recorded");
   // What is handed over as a value cannot be taken back after one use.
   const isHandedOver = permission.kind === "env" || permission.kind === "sys";

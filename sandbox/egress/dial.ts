@@ -21,7 +21,7 @@ export type DialParts = {
   readonly judge: AddressJudge;
   readonly deadline: Deadline;
   /** A few look-ups of one user at once: they take threads that the whole daemon shares. */
-  readonly lookups: Slots;
+  readonly lookups: (user: object) => Slots;
 };
 
 /** Looks a host up once, has each answer judged, and dials exactly one that was found good. See `Egress.dial`. */
@@ -50,7 +50,7 @@ export function gaveUp(what: string, deadline: Deadline, cause: unknown): Failed
 
 async function findAddresses(name: string, parts: DialParts): Promise<Result<readonly string[]>> {
   if (isIP(name) !== 0) return ok([name]);
-  return parts.lookups.take(parts.judge, parts.deadline.signal, () => lookUp(name, parts));
+  return parts.lookups(parts.judge).take(parts.deadline.signal, () => lookUp(name, parts));
 }
 
 /** Rejects when the deadline is over. */

@@ -2,7 +2,7 @@ import { createServer, type Socket } from "node:net";
 import type { AddressJudge } from "./address-judge.ts";
 import type { Egress } from "./egress.ts";
 import { createHttpProxy } from "./http-proxy.ts";
-import type { ProxyDial } from "./proxy-dial.ts";
+import { IDLE_LIMIT_MS, type ProxyDial } from "./proxy-dial.ts";
 import { SOCKS_VERSION, serveSocks } from "./socks-proxy.ts";
 
 /** Connections of one child at once. */
@@ -55,7 +55,7 @@ export function createEgressProxy({ egress, judge, onDenied }: EgressProxyOption
   const http = createHttpProxy(dial);
   const server = createServer({ allowHalfOpen: true }, (socket) => {
     hold(socket);
-    socket.on("error", () => socket.destroy());
+    socket.on("error", () => socket.destroy()).setTimeout(IDLE_LIMIT_MS, () => socket.destroy());
     socket.once("data", (first) => {
       socket.pause();
       socket.unshift(first);

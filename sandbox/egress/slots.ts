@@ -1,17 +1,16 @@
 type Line = { running: number; readonly waiting: Set<() => void> };
 
-/** So many pieces of work of each user are under way at once. */
+/** So many pieces of work are under way at once; others wait, in the order of coming. */
 export type Slots = {
-  /** Does the work as soon as its user has a slot free. Rejects with the signal's reason when that comes first. */
-  take<T>(user: object, signal: AbortSignal, work: () => Promise<T>): Promise<T>;
+  /** Does the work as soon as a slot is free. Rejects with the signal's reason when that comes first. */
+  take<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T>;
 };
 
-export function slotsByUser(limit: number): Slots {
-  const lines = new WeakMap<object, Line>();
+export function openSlots(limit: number): Slots {
+  const line: Line = { running: 0, waiting: new Set() };
   return {
-    async take(user, signal, work) {
-      const line = lines.get(user) ?? { running: 0, waiting: new Set() };
-      lines.set(user, line);
+    async take(signal, work) {
+      signal.throwIfAborted();
       if (line.running >= limit) await nextTurn(line, signal);
       else line.running += 1;
       try {
@@ -23,6 +22,16 @@ export function slotsByUser(limit: number): Slots {
         else line.running -= 1;
       }
     },
+  };
+}
+
+/** Slots of each user's own, so that one cannot hold up another. */
+export function slotsByUser(limit: number): (user: object) => Slots {
+  const slots = new WeakMap<object, Slots>();
+  return (user) => {
+    const own = slots.get(user) ?? openSlots(limit);
+    slots.set(user, own);
+    return own;
   };
 }
 
@@ -41,7 +50,6 @@ function nextTurn(line: Line, signal: AbortSignal): Promise<void> {
       leave();
       reject(signal.reason);
     };
-    if (signal.aborted) return giveUp();
     line.waiting.add(go);
     signal.addEventListener("abort", giveUp, { once: true });
   });

@@ -15,7 +15,6 @@ const NO_ADDRESS = [1, 0, 0, 0, 0, 0, 0];
 /** Serves one connection: one CONNECT without authentication, then a tunnel. */
 export async function serveSocks(inner: Socket, dial: ProxyDial): Promise<void> {
   inner.on("error", () => inner.destroy());
-  inner.setTimeout(IDLE_LIMIT_MS, () => inner.destroy());
   const answer = (reply: number) => inner.write(Uint8Array.from([SOCKS_VERSION, reply, 0, ...NO_ADDRESS]));
   const giveUp = (reply: number) => {
     answer(reply);

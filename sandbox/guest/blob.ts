@@ -1,23 +1,14 @@
 /** Blob and File. Runs inside the isolate. */
 
-import { bytesOf, isBufferSource } from "./buffer-source.ts";
+import { bytesOf, isBufferSource, joinBytes } from "./buffer-source.ts";
 import { type ByteStream, byteStream } from "./byte-stream.ts";
 import { TextEncoder } from "./guest-text.ts";
-import { decodeUtf8 } from "./utf8.ts";
+import { textOfUtf8 } from "./utf8.ts";
 
 type BlobOptions = { type?: unknown; endings?: unknown };
 
+const { now } = Date;
 const encoder = new TextEncoder();
-
-export function joinBytes(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
-  const bytes = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
-  let at = 0;
-  for (const part of parts) {
-    bytes.set(part, at);
-    at += part.length;
-  }
-  return bytes;
-}
 
 function typeText(type: unknown): string {
   const text = type === undefined ? "" : String(type);
@@ -71,8 +62,7 @@ export class Blob {
   }
 
   async text(): Promise<string> {
-    const text = decodeUtf8(this.#bytes, false) ?? "";
-    return text.charCodeAt(0) === 0xfeff ? text.slice(1) : text;
+    return textOfUtf8(this.#bytes);
   }
 
   async arrayBuffer(): Promise<ArrayBuffer> {
@@ -104,8 +94,7 @@ export class File extends Blob {
     if (arguments.length < 2) throw new TypeError("a File is made of parts and a name");
     super(parts, options);
     this.#name = String(name);
-    this.#lastModified =
-      options?.lastModified === undefined ? fileTimeMs() : Math.trunc(Number(options.lastModified)) || 0;
+    this.#lastModified = options?.lastModified === undefined ? now() : Math.trunc(Number(options.lastModified)) || 0;
   }
 
   get name(): string {
@@ -124,5 +113,3 @@ export class File extends Blob {
     return "File";
   }
 }
-
-const { now: fileTimeMs } = Date;

@@ -5,9 +5,9 @@ import { bytesOf, isBufferSource } from "./buffer-source.ts";
 import { type ByteStream, byteStream } from "./byte-stream.ts";
 import { decodeForm, encodeForm, FormData } from "./form-data.ts";
 import { TextEncoder } from "./guest-text.ts";
-import { Headers, headerPairs } from "./headers.ts";
+import { Headers } from "./headers.ts";
 import { isSearchParams, searchParams } from "./url-library.ts";
-import { decodeUtf8 } from "./utf8.ts";
+import { textOfUtf8 } from "./utf8.ts";
 
 const encoder = new TextEncoder();
 let boundaries = 0;
@@ -32,11 +32,6 @@ export function payloadOf(body: unknown): Payload | null {
     return { bytes: encoder.encode(String(body)), type: "application/x-www-form-urlencoded;charset=UTF-8" };
   if (isStream(body)) throw new TypeError("a stream is not offered as a body: give text or bytes");
   return { bytes: encoder.encode(String(body)), type: "text/plain;charset=UTF-8" };
-}
-
-function textOf(bytes: Uint8Array): string {
-  const text = decodeUtf8(bytes, false) ?? "";
-  return text.charCodeAt(0) === 0xfeff ? text.slice(1) : text;
 }
 
 /** Names that no code of the guest's meets. */
@@ -70,11 +65,11 @@ export class Body {
   }
 
   async text(): Promise<string> {
-    return textOf(await this.#read());
+    return textOfUtf8(await this.#read());
   }
 
   async json(): Promise<unknown> {
-    return JSON.parse(textOf(await this.#read()));
+    return JSON.parse(textOfUtf8(await this.#read()));
   }
 
   async bytes(): Promise<Uint8Array<ArrayBuffer>> {
@@ -96,7 +91,7 @@ export class Body {
     if (!/^application\/x-www-form-urlencoded\b/i.test(type))
       throw new TypeError("the body is not a form: its content type says so");
     const form = new FormData();
-    for (const [name, value] of searchParams(textOf(await this.#read()))) form.append(name, value);
+    for (const [name, value] of searchParams(textOfUtf8(await this.#read()))) form.append(name, value);
     return form;
   }
 
@@ -128,5 +123,5 @@ export class Body {
 
 /** Headers that are this guest's own, with those given. */
 export function newHeaders(init: unknown): Headers {
-  return new Headers(init instanceof Headers ? headerPairs(init) : (init ?? undefined));
+  return new Headers(init ?? undefined);
 }

@@ -17,7 +17,7 @@ export type ByteStream = AsyncIterable<Uint8Array> & {
   cancel(): Promise<void>;
 };
 
-/** `take` is asked at most once, at the first read. `given` hears of it. */
+/** `take` is asked at most once, at the first read. */
 export function byteStream(take: () => Promise<Uint8Array>): ByteStream {
   let locked = false;
   let left = true;

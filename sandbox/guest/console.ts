@@ -44,7 +44,7 @@ function placeholder(kind: string, value: unknown): string | undefined {
 }
 
 /** The text of one call: a first string may have placeholders for the values after it. */
-export function formatLine(values: readonly unknown[]): string {
+function formatLine(values: readonly unknown[]): string {
   const [first] = values;
   if (typeof first !== "string" || values.length < 2) return inspectAll(values).join(" ");
   let next = 1;

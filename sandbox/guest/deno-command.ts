@@ -6,6 +6,7 @@
 import { AbortController, type AbortSignal } from "./abort.ts";
 import { base64OfBytes, bytesOfBase64 } from "./base64.ts";
 import type { Call } from "./broker-call.ts";
+import { joinBytes } from "./buffer-source.ts";
 import { notOffered } from "./deno-errors.ts";
 import { pathText } from "./deno-path.ts";
 import type { CommandOrder } from "./guest-protocol.ts";
@@ -107,21 +108,18 @@ function outputStream(bytes: Promise<Uint8Array>) {
 /** Collects what a guest writes; `done` gets all of it when it closes. */
 function inputStream(done: (bytes: Uint8Array) => void) {
   const encoder = new TextEncoder();
-  let whole = NOTHING;
+  const chunks: Uint8Array[] = [];
   let closed = false;
   async function write(chunk: unknown): Promise<void> {
     if (closed) throw new TypeError("The stream is closing or is closed");
     const bytes = typeof chunk === "string" ? encoder.encode(chunk) : chunk;
     if (!(bytes instanceof Uint8Array)) throw new TypeError("expected type `Uint8Array`");
-    const longer = new Uint8Array(whole.length + bytes.length);
-    longer.set(whole);
-    longer.set(bytes, whole.length);
-    whole = longer;
+    chunks[chunks.length] = bytes.slice();
   }
   async function close(): Promise<void> {
     if (closed) return;
     closed = true;
-    done(whole);
+    done(joinBytes(chunks));
   }
   const writer = { write, close, releaseLock: () => {}, ready: Promise.resolve() };
   return { close, getWriter: () => writer };

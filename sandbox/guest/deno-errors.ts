@@ -30,7 +30,7 @@ const NAMES = [
   "NotCapable",
 ] as const;
 
-export type DenoErrorName = (typeof NAMES)[number];
+type DenoErrorName = (typeof NAMES)[number];
 type ErrorClass = new (message?: string, options?: ErrorOptions) => Error;
 
 /** System error numbers of Linux that a message may end its first part with, and the code that goes with them. */

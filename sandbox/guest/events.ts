@@ -285,25 +285,3 @@ export class ErrorEvent extends Event {
     return "ErrorEvent";
   }
 }
-
-export class PromiseRejectionEvent extends Event {
-  readonly #promise: unknown;
-  readonly #reason: unknown;
-
-  constructor(type: unknown, options: EventOptions & { promise: unknown; reason?: unknown }) {
-    super(type, options);
-    this.#promise = options.promise;
-    this.#reason = options.reason;
-  }
-
-  get promise(): unknown {
-    return this.#promise;
-  }
-  get reason(): unknown {
-    return this.#reason;
-  }
-
-  override get [Symbol.toStringTag](): string {
-    return "PromiseRejectionEvent";
-  }
-}

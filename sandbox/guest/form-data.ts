@@ -1,6 +1,7 @@
 /** FormData, and its form as a body. Runs inside the isolate. */
 
-import { Blob, bytesOfBlob, File, joinBytes } from "./blob.ts";
+import { Blob, bytesOfBlob, File } from "./blob.ts";
+import { joinBytes } from "./buffer-source.ts";
 import { TextEncoder } from "./guest-text.ts";
 import { textOfCodes } from "./text-codes.ts";
 import { decodeUtf8 } from "./utf8.ts";

@@ -1,6 +1,6 @@
 /** TextEncoder and TextDecoder: UTF-8, UTF-16 and windows-1252, which is what "latin1" means. Runs inside the isolate. */
 
-import { bytesOf } from "./buffer-source.ts";
+import { bytesOf, joinBytes } from "./buffer-source.ts";
 import { textOfCodes } from "./text-codes.ts";
 import { decodeUtf8, unfinishedTail } from "./utf8.ts";
 
@@ -108,14 +108,6 @@ export class TextEncoder {
   }
 }
 
-function joined(head: Uint8Array, bytes: Uint8Array): Uint8Array {
-  if (head.length === 0) return bytes;
-  const both = new Uint8Array(head.length + bytes.length);
-  both.set(head);
-  both.set(bytes, head.length);
-  return both;
-}
-
 /** Bytes at the end that belong to a character of which more may come: an odd byte, and half a pair before it. */
 function unfinishedUnits(bytes: Uint8Array, high: 0 | 1): number {
   const odd = bytes.length % 2;
@@ -167,7 +159,8 @@ export class TextDecoder {
   }
 
   decode(input?: unknown, options: { stream?: boolean } | null = {}): string {
-    const bytes = joined(this.#held, input === undefined ? new Uint8Array(0) : bytesOf(input, "TextDecoder.decode"));
+    const given = input === undefined ? new Uint8Array(0) : bytesOf(input, "TextDecoder.decode");
+    const bytes = this.#held.length === 0 ? given : joinBytes([this.#held, given]);
     const stream = Boolean(options?.stream);
     const keep = stream ? this.#unfinished(bytes) : 0;
     this.#held = bytes.slice(bytes.length - keep);

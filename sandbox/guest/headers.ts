@@ -60,7 +60,7 @@ export class Headers {
     this.#change();
     const at = this.#list.findIndex(([key]) => key === pair[0]);
     this.#list = this.#list.filter(([key], index) => key !== pair[0] || index === at);
-    if (at >= 0) this.#list[this.#list.findIndex(([key]) => key === pair[0])] = pair;
+    if (at >= 0) this.#list[at] = pair;
     else this.append(name, value);
   }
 

@@ -10,11 +10,12 @@ const ESCAPES: Readonly<Record<string, string>> = {
   "\\": "\\\\",
 };
 
+const QUOTES = ['"', "'", "`"];
+
 /** In the first kind of quotes that the text has none of. */
-export function quoted(text: string, quotes: readonly string[], escapes = true): string {
-  const quote = quotes.find((mark) => !text.includes(mark)) ?? quotes[0] ?? '"';
-  const inside = text.replaceAll(quote, `\\${quote}`);
-  if (!escapes) return quote + inside + quote;
+export function quoted(text: string, escapes = true): string {
+  const quote = QUOTES.find((mark) => !text.includes(mark)) ?? '"';
+  if (!escapes) return quote + text.replaceAll(quote, `\\${quote}`) + quote;
   const safe = text
     .replace(/[\b\t\n\f\r\v\\]/g, (letter) => ESCAPES[letter] ?? letter)
     .replaceAll(quote, `\\${quote}`)
@@ -22,19 +23,30 @@ export function quoted(text: string, quotes: readonly string[], escapes = true):
   return quote + safe + quote;
 }
 
-export function keyText(key: string | symbol, enumerable: boolean, quotes: readonly string[]): string {
+export function keyText(key: string | symbol, enumerable: boolean): string {
   if (typeof key === "symbol") return enumerable ? symbolText(key) : `[${symbolText(key)}]`;
   if (key === "__proto__") return '["__proto__"]';
   if (!enumerable) return `[${key}]`;
-  return /^[A-Za-z_][A-Za-z_0-9]*$/.test(key) ? key : quoted(key, quotes);
+  return /^[A-Za-z_][A-Za-z_0-9]*$/.test(key) ? key : quoted(key);
 }
 
-export function symbolText(symbol: symbol): string {
+function symbolText(symbol: symbol): string {
   return Symbol.prototype.toString.call(symbol);
 }
 
 export function numberText(value: number): string {
   return Object.is(value, -0) ? "-0" : `${value}`;
+}
+
+/** Everything but strings and objects. */
+export function primitiveText(value: unknown): string {
+  if (typeof value === "number") return numberText(value);
+  if (typeof value === "bigint") return `${value}n`;
+  return typeof value === "symbol" ? symbolText(value) : String(value);
+}
+
+export function isIndex(key: string | symbol): boolean {
+  return typeof key === "string" && /^(?:0|[1-9]\d{0,9})$/.test(key);
 }
 
 /** `className` null for a value without one. */

@@ -12,13 +12,8 @@ export type RequestInit = {
   redirect?: unknown;
   cache?: unknown;
   credentials?: unknown;
-  integrity?: unknown;
-  keepalive?: unknown;
-  mode?: unknown;
-  referrer?: unknown;
-  referrerPolicy?: unknown;
 };
-export type Redirect = "follow" | "manual" | "error";
+type Redirect = "follow" | "manual" | "error";
 
 const REDIRECTS: readonly unknown[] = ["follow", "manual", "error"] satisfies Redirect[];
 const KNOWN_METHODS = ["DELETE", "GET", "HEAD", "OPTIONS", "POST", "PUT"];

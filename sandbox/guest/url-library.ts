@@ -33,7 +33,7 @@ export function libraryLoader(
   return load;
 }
 
-export function urlClasses(): UrlClasses {
+function urlClasses(): UrlClasses {
   classes ??= loader("url") as UrlClasses;
   return classes;
 }

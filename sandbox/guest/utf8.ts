@@ -113,3 +113,9 @@ export function decodeUtf8(bytes: Uint8Array, fatal: boolean): string | undefine
   }
   return apply(join, pieces, [""]) as string;
 }
+
+/** As bodies and files are read: what is wrong is replaced, and a byte order mark taken away. */
+export function textOfUtf8(bytes: Uint8Array): string {
+  const text = decodeUtf8(bytes, false) ?? "";
+  return text.charCodeAt(0) === 0xfeff ? text.slice(1) : text;
+}

@@ -23,6 +23,8 @@ export type HookAdminOptions = {
   readonly folder: HookFolder;
   readonly states: HookStates;
   readonly tryOut: Trial;
+  /** A hook of this name was removed: another one shall not be taken for it. */
+  readonly retire: (hook: string) => void;
   /** The types for editors; a copy is kept beside the hooks. */
   readonly typesFile: string;
   /** Writes a line into the daemon's log. */
@@ -68,15 +70,17 @@ function summed(group: string, rows: readonly HookRow[]): HookRow | undefined {
 function pointNamed(name: string, hook: KnownHook): Result<HookPoint> {
   const point = name === "" ? hook.header.points[0] : readPoint(name);
   if (point && hook.header.points.includes(point)) return ok(point);
+  if (hook.header.points.length === 0)
+    return fail("invalid", `hook "${hook.name}" listens at no point that is known here`);
   return fail("invalid", `hook "${hook.name}" does not listen at "${name}"`, {
-    hint: `it listens at ${hook.header.points.join(", ") || "no point"}`,
+    hint: `it listens at ${hook.header.points.join(", ")}`,
   });
 }
 
 function notFound(name: string, hooks: readonly KnownHook[]): Failed {
   const names = hooks.map((hook) => hook.name).join(", ");
   return fail("not_found", `there is no hook "${name}"`, {
-    hint: names === "" ? "there are none" : `there are ${names}`,
+    hint: names === "" ? "there are no hooks yet: claw hook add FILE" : `there are ${names}`,
   });
 }
 
@@ -85,7 +89,7 @@ function isObject(value: JsonValue): value is JsonObject {
 }
 
 /** Lists, adds, removes, switches and tries out the hooks of a folder. */
-export function hookAdmin({ hooksDir, folder, states, tryOut, typesFile, log }: HookAdminOptions): HookAdmin {
+export function hookAdmin({ hooksDir, folder, states, tryOut, retire, typesFile, log }: HookAdminOptions): HookAdmin {
   async function rowOf(hook: KnownHook): Promise<HookRow> {
     const { enabled, failure, notes } = await states.look(hook);
     return hookRow(hook, enabled, failure, notes);
@@ -138,6 +142,7 @@ export function hookAdmin({ hooksDir, folder, states, tryOut, typesFile, log }: 
     } catch (cause) {
       return fail("unavailable", `${target} could not be removed`, { cause, hint: "look at its folder's rights" });
     }
+    for (const hook of leaving) retire(hook.name);
     return states.forget(leaving);
   }
 

@@ -6,8 +6,6 @@ export type BreakerLimits = {
   readonly killWindowMs: number;
 };
 
-export const BREAKER_LIMITS: BreakerLimits = { killsAllowed: 3, killWindowMs: 600_000 };
-
 /** Counts the kills of each hook. What it has counted ends with the daemon; a hook that it turned off stays off. */
 export type HookBreaker = {
   /** Notes a kill; the reason to turn the hook off when it was one too many. */

@@ -1,8 +1,9 @@
 import { statSync } from "node:fs";
-import { open, readdir } from "node:fs/promises";
+import { readdir } from "node:fs/promises";
 import { basename, dirname, extname, join, relative } from "node:path";
 import { type Failure, fail, type Result } from "../../core/domain/failure.ts";
 import { type FileStamp, fileStamp, isUnchanged } from "../program/file-stamp.ts";
+import { openRegular } from "../program/regular-file.ts";
 import { buildProgram, type ScriptProgram } from "../program/script-program.ts";
 import { brokenCommandFile, parseCommandFile } from "./command-hook-file.ts";
 import { type HookHeader, mentionsHook, parseHookHeader, unreadableHeader } from "./hook-header.ts";
@@ -37,10 +38,11 @@ function isPackage(folder: string, name: string): boolean {
   }
 }
 
-/** The first bytes of a file as text. */
+/** The first bytes of a regular file as text. */
 export async function readHead(file: string, limitBytes: number = HEADER_BYTES): Promise<string> {
-  await using handle = await open(file, "r");
-  const { buffer, bytesRead } = await handle.read(Buffer.alloc(limitBytes), 0, limitBytes, 0);
+  const { handle } = await openRegular(file);
+  await using opened = handle;
+  const { buffer, bytesRead } = await opened.read(Buffer.alloc(limitBytes), 0, limitBytes, 0);
   return buffer.toString("utf8", 0, bytesRead);
 }
 

@@ -1,5 +1,6 @@
 import { type Failure, fail } from "../../core/domain/failure.ts";
 import { HOOK_POINT_ALIASES, HOOK_POINTS, type HookPoint } from "../../core/domain/hook.ts";
+import { nearestWord } from "../../core/domain/nearest-word.ts";
 import { type Grant, type Permission, parsePermission } from "../permission/permission.ts";
 import { deniedAbove, HOOK_LEVELS, type HookLevel, isAbove, levelOf } from "./hook-level.ts";
 
@@ -94,9 +95,10 @@ function readAt(draft: Draft, value: string): Complaint {
     const point = readPoint(name);
     if (!point) {
       draft.unreadable = true;
+      const near = nearestWord(name, [...HOOK_POINTS, ...Object.keys(HOOK_POINT_ALIASES)]);
       return {
         message: `at: there is no hook point "${name}"`,
-        hint: `write one of ${HOOK_POINTS.join(", ")}, or custom.NAME`,
+        hint: near === undefined ? `write one of ${HOOK_POINTS.join(", ")}, or custom.NAME` : `did you mean ${near}?`,
       };
     }
     if (!draft.points.includes(point)) draft.points.push(point);

@@ -84,6 +84,22 @@ test("an answer for good is asked for once, and holds in other sessions and afte
   expect(row?.notes).toEqual([`a person answered for good: read=${file}`]);
 });
 
+test("a removed hook's answers for good are taken back, also from an isolate that has heard of them", async () => {
+  const file = await room.write("word.txt", "word");
+  const code = `export default async () => ({ answer: await Deno.readTextFile(${JSON.stringify(file)}).catch((e) => e.name) })`;
+  await hook("reader", code);
+  const talk = conversation();
+  talk.word = { said: "yes", scope: "always" };
+  await fire(room.hooks, "s1", talk);
+  const later = conversation();
+  expect(await fire(room.hooks, "s2", later)).toEqual({ do: "answer", result: "word" });
+  await room.hooks.admin.remove("reader");
+  await hook("reader", code);
+  expect(await fire(room.hooks, "s2", later)).toEqual({ do: "answer", result: "NotCapable" });
+  expect(later.questions).toHaveLength(1);
+  expect((await room.hooks.admin.list())[0]?.notes).toEqual([]);
+});
+
 test("an answer for once is asked for again, and with nobody there it is no", async () => {
   const file = await room.write("word.txt", "word");
   await hook(

@@ -90,7 +90,12 @@ export async function planPlacing(source: string, hooksDir: string): Promise<Res
   try {
     if ((await stat(source)).isDirectory()) return await placePackage(source, hooksDir);
   } catch (cause) {
-    return fail("not_found", `${source} cannot be looked at`, { cause, hint: "look at its name and its rights" });
+    const isMissing = (cause as NodeJS.ErrnoException).code === "ENOENT";
+    const why = isMissing ? "there is no such file or folder" : String(cause);
+    return fail("not_found", `${source} cannot be looked at: ${why}`, {
+      cause,
+      hint: "look at its name and its rights",
+    });
   }
   if (isCommandFile(basename(source))) return placeCommands(source, hooksDir);
   if (isScriptFile(basename(source))) return placeScript(source, hooksDir);

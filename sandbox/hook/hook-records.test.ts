@@ -62,6 +62,20 @@ test("what was kept is there for whoever opens the journal next, each hook's own
   expect(await openHookRecords(journal).list("a", "")).toEqual({ ok: true, value: [] });
 });
 
+test("answers for good that were taken back stay so, and new ones hold", async () => {
+  const records = openHookRecords(journal);
+  await records.forgetGrants("hook:a");
+  expect(await kinds(journal)).toEqual([]);
+  await records.remember("hook:a", { permission: "read=/x", allowed: true });
+  await records.remember("hook:b", { permission: "read=/x", allowed: true });
+  await records.forgetGrants("hook:a");
+  await records.remember("hook:a", { permission: "read=/y", allowed: false });
+  for (const one of [records, openHookRecords(journal)]) {
+    expect(await one.grants("hook:a")).toEqual({ ok: true, value: [{ permission: "read=/y", allowed: false }] });
+    expect(await one.grants("hook:b")).toEqual({ ok: true, value: [{ permission: "read=/x", allowed: true }] });
+  }
+});
+
 test("keys, values and stores have limits, and what is over them changes nothing", async () => {
   const records = openHookRecords(journal);
   expect(await records.set("a", "k".repeat(257), 1)).toMatchObject({ ok: false, failure: { code: "invalid" } });

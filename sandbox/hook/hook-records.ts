@@ -37,6 +37,8 @@ export type HookRecords = {
   /** What people answered for good. */
   grants(principal: string): Promise<Result<readonly RememberedGrant[]>>;
   remember(principal: string, grant: RememberedGrant): Promise<Result<void>>;
+  /** Takes back all that people answered for good. */
+  forgetGrants(principal: string): Promise<Result<void>>;
   /** A decision about a permission outside every session. */
   decided(decision: PermissionDecision): Promise<Result<void>>;
   /** Undefined for a key that is not there. */
@@ -130,6 +132,11 @@ export function openHookRecords(journal: Journal): HookRecords {
     grants: (principal) =>
       read((now) => [...(now.grants.get(principal) ?? [])].map(([permission, allowed]) => ({ permission, allowed }))),
     remember: (principal, grant) => append({ case: "grantRemembered", value: { principal, ...grant } }),
+    forgetGrants: (principal) =>
+      inTurn<void>((now) => {
+        const back: EventBody = { case: "grantsForgotten", value: { principal } };
+        return ok({ bodies: now.grants.has(principal) ? [back] : [], value: undefined });
+      }),
     decided: (decision) => append(decisionEvent(decision, "", "")),
     get: (hook, key) =>
       read((now) => {
@@ -214,6 +221,9 @@ function apply(fold: Fold, body: Event["body"] | EventBody): void {
       fold.grants.set(principal, known.set(permission, allowed));
       return;
     }
+    case "grantsForgotten":
+      fold.grants.delete(body.value.principal ?? "");
+      return;
     case "hookSwitched": {
       const { hook = "", enabled = false, because = "", sourceHash = "" } = body.value;
       fold.switches.set(hook, { enabled, because, sourceHash });

@@ -25,7 +25,7 @@ export type HookStates = {
   switch(hook: KnownHook, enabled: boolean): Promise<Result<void>>;
   /** Counts a kill; turns the hook off when it was one too many. */
   killed(hook: KnownHook): Promise<void>;
-  /** They were removed: their stores are emptied, and another hook of the name begins anew. */
+  /** They were removed: their stores and what people answered them for good are gone; another of the name begins anew. */
   forget(hooks: readonly KnownHook[]): Promise<Result<void>>;
 };
 
@@ -127,6 +127,8 @@ export function hookStates({ records, breaker: limits, now, log, notesFor }: Hoo
         breaker.reset(hook.name);
         const cleared = await records.clear(hook.name);
         if (!cleared.ok) return cleared;
+        const takenBack = await records.forgetGrants(principalOf(hook));
+        if (!takenBack.ok) return takenBack;
         if (known.get(hook.name)?.enabled !== false) continue;
         const on = await records.switch(hook.name, ON);
         if (!on.ok) return on;

@@ -5,6 +5,7 @@ import type { BrokerContext, Capabilities } from "../broker/capabilities.ts";
 import { type GroundedGrant, groundGrant } from "../broker/ground-grant.ts";
 import { type CapabilityOptions, openCapabilities } from "../broker/open-capabilities.ts";
 import type { Engine, Fired, GuestPlan } from "../isolate/engine.ts";
+import { check } from "../permission/grant.ts";
 import { parsePermission } from "../permission/permission.ts";
 import type { ScriptProgram } from "../program/script-program.ts";
 import type { HookRecords } from "./hook-records.ts";
@@ -40,6 +41,8 @@ export type ScriptFirer = {
   ): Promise<Fired>;
   /** Drops the isolates of a session that has ended. */
   forget(guest: string): void;
+  /** The hook of this name was removed: another one of the name gets none of its isolates, which know its old answers. */
+  retire(hook: string): void;
 };
 
 /** Sessions whose isolates are known by name; those of older ones end by themselves when nothing happens in them. */
@@ -50,11 +53,16 @@ function groupOf(hook: ScriptHook, workspace: string): string {
   return JSON.stringify([hook.group, workspace]);
 }
 
-/** Another program or another grant is another guest: the first one keeps what it was opened with. */
-function guestName(hook: ScriptHook, program: ScriptProgram, guest: string): string {
+/** Each line by itself: one that goes on as a second line would look like somebody else's. */
+function logLines(text: string, log: (line: string) => void): void {
+  for (const line of showable(text).split("\n")) log(line);
+}
+
+/** Another program, grant or life is another guest: the first one keeps what it was opened with. */
+function guestName(hook: ScriptHook, program: ScriptProgram, guest: string, life: number): string {
   const { grant, level } = hook.header;
   const opened = createHash("sha256")
-    .update(JSON.stringify([program.id, grant, level]))
+    .update(JSON.stringify([program.id, grant, level, life]))
     .digest("hex");
   return JSON.stringify([hook.name, guest, opened]);
 }
@@ -65,6 +73,8 @@ export function scriptFirer(options: ScriptFirerOptions): ScriptFirer {
   const grounded = new WeakMap<ScriptHook, Promise<GroundedGrant>>();
   /** Session → the names of its guests, each with its group. */
   const sessions = new Map<string, Map<string, string>>();
+  /** How often a hook of a name was removed. */
+  const lives = new Map<string, number>();
 
   function groundedGrant(hook: ScriptHook): Promise<GroundedGrant> {
     const known = grounded.get(hook) ?? groundGrant(hook.header.grant, options.broker.searchPath);
@@ -113,7 +123,8 @@ export function scriptFirer(options: ScriptFirerOptions): ScriptFirer {
       name: hook.name,
       program,
       args: [],
-      cwd: hook.folder,
+      // Where hooks lie is the person's business, until the grant says otherwise.
+      cwd: check(grant, { kind: "read", path: hook.folder }).ok ? hook.folder : "",
       capabilities(): Capabilities {
         const store = meteredStore(records, hook.name);
         const opened = openCapabilities({
@@ -129,8 +140,8 @@ export function scriptFirer(options: ScriptFirerOptions): ScriptFirer {
         });
         return refilled(opened, store);
       },
-      log: (_to, text) => log(showable(text.replace(/\n$/, ""))),
-      fault: (error) => log(`uncaught ${error.full}`),
+      log: (_to, text) => logLines(program.explainPrinted(text).replace(/\n$/, ""), log),
+      fault: (error) => logLines(`uncaught ${error.full}`, log),
     };
   }
 
@@ -146,7 +157,7 @@ export function scriptFirer(options: ScriptFirerOptions): ScriptFirer {
         };
       }
       const group = groupOf(hook, event.workspace);
-      const name = guestName(hook, program.value, guest);
+      const name = guestName(hook, program.value, guest, lives.get(hook.name) ?? 0);
       note(guest, name, group);
       return engine.fire({
         ...{ group, guest: name },
@@ -161,5 +172,6 @@ export function scriptFirer(options: ScriptFirerOptions): ScriptFirer {
       for (const [name, group] of sessions.get(guest) ?? []) engine.forget(group, name);
       sessions.delete(guest);
     },
+    retire: (hook) => void lives.set(hook, (lives.get(hook) ?? 0) + 1),
   };
 }

@@ -199,12 +199,14 @@ export function openScriptHooks(options: ScriptHooksOptions): ScriptHooks {
         if (event.at === "session.closed") scripts.forget(event.sessionId);
         return outcome;
       },
+      forget: (sessionId) => scripts.forget(sessionId),
     },
     admin: hookAdmin({
       hooksDir,
       folder,
       states,
       tryOut,
+      retire: scripts.retire,
       typesFile: options.typesFile,
       log: (line) => log("hooks", line),
     }),

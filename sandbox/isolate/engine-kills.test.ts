@@ -134,12 +134,12 @@ test("memory that isolates do not count costs the process", async () => {
   const fire = engineWith({ rssKillMib: 200 });
   // What V8 allots outside its heap is hardly counted by the isolate's own limit.
   const code = `const kept = []; export default async () => {
-    for (let i = 0; i < 100; i++) {
-      const buffer = new ArrayBuffer(1, { maxByteLength: 2 ** 24 });
-      buffer.resize(2 ** 24);
+    for (let i = 0; i < 400; i++) {
+      const buffer = new ArrayBuffer(1, { maxByteLength: 2 ** 22 });
+      buffer.resize(2 ** 22);
       new Uint8Array(buffer).fill(1);
       kept.push(buffer);
-      await new Promise((resolve) => setTimeout(resolve, 20));
+      await new Promise((resolve) => setTimeout(resolve, 5));
     }
     return kept.length;
   }`;
@@ -210,7 +210,7 @@ test("a process is replaced after so many isolates, when nobody has work in it",
 });
 
 test("processes without work end after a while, the spare one too", async () => {
-  const fire = engineWith({ idleMs: 300 });
+  const fire = engineWith({ idleMs: 1500 });
   await fire(QUICK);
   await expect.poll(() => hosts().length, WAIT).toBe(2);
   await expect.poll(() => hosts().length, WAIT).toBe(0);

@@ -154,3 +154,22 @@ test("an engine that was closed answers nothing more", async () => {
   expect(await running).toMatchObject({ ok: false, failure: { code: "cancelled" }, killed: false });
   expect(await engine.fire({ ...firing, ...context })).toMatchObject({ ok: false, failure: { code: "unavailable" } });
 });
+
+test("an engine that is closed while a process starts ends what waits for it", async () => {
+  const engine = room.open({});
+  const firing = { group: "g", guest: "g", plan: room.plan(COUNTER), event: null, timeoutMs: 5000 };
+  const starting = engine.fire({ ...firing, context: QUIET_CONTEXT, signal: new AbortController().signal });
+  await engine.close();
+  expect(await starting).toMatchObject({ ok: false, killed: false });
+});
+
+test("an event that is interrupted while its process starts ends at once, and others go on waiting for it", async () => {
+  const engine = room.open({});
+  const stop = new AbortController();
+  const firing = { group: "g", plan: room.plan(COUNTER), event: null, timeoutMs: 5000, context: QUIET_CONTEXT };
+  const first = engine.fire({ ...firing, guest: "a", signal: stop.signal });
+  const second = engine.fire({ ...firing, guest: "b", signal: new AbortController().signal });
+  stop.abort();
+  expect(await first).toMatchObject({ ok: false, failure: { code: "cancelled" } });
+  expect(await second).toEqual({ ok: true, value: 1 });
+});

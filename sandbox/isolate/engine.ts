@@ -1,7 +1,8 @@
 import type { JsonValue } from "@bufbuild/protobuf";
 import type { Failure } from "../../core/domain/failure.ts";
 import type { BrokerContext, Capabilities } from "../broker/capabilities.ts";
-import type { ErrorText, ScriptProgram } from "../program/script-program.ts";
+import type { ScriptProgram } from "../program/script-program.ts";
+import type { ErrorText } from "../program/stack-reader.ts";
 
 /** What a guest is made of. */
 export type GuestPlan = {

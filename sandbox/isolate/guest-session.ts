@@ -4,13 +4,14 @@ import { showable } from "../../core/domain/showable.ts";
 import type { Capabilities } from "../broker/capabilities.ts";
 import type { EnvView } from "../guest/env-view.ts";
 import { type FromGuest, LOG_LINES_MAX, type SysView, type ToGuest } from "../guest/guest-protocol.ts";
-import type { ErrorText } from "../program/script-program.ts";
+import type { ErrorText } from "../program/stack-reader.ts";
 import { callLane } from "./call-lane.ts";
 import type { GuestPlan } from "./engine.ts";
 import { type EventClock, eventClock } from "./event-clock.ts";
 import { readFromGuest } from "./guest-words.ts";
-import type { Again, Guest, GuestDeath, GuestEars, HostProcess } from "./host-process.ts";
+import type { HostProcess } from "./host-process.ts";
 import type { GuestLimits } from "./host-protocol.ts";
+import type { Again, Guest, GuestDeath, GuestEars } from "./hosted-guest.ts";
 
 /** What came of an event. `killed` and `again` as in `GuestDeath`. */
 export type Heard =
@@ -39,7 +40,7 @@ export type GuestOrder = {
   killed(failure: Failure): void;
 };
 
-/** One guest of a process. It is asked one thing at a time. */
+/** One guest of a process. It is asked one thing at a time; the first may be asked while it loads. */
 export type GuestSession = {
   /** Settles when the top level has run: for a script its whole run, timers included, with its exit code. */
   readonly loaded: Promise<Heard>;
@@ -48,6 +49,13 @@ export type GuestSession = {
   /** Fires an event. A hook that needs longer fails, and is not asked again. Never rejects. */
   ask(event: JsonValue, timeoutMs: number, signal: AbortSignal): Promise<Heard>;
   close(): void;
+};
+
+type Question = {
+  readonly id: number;
+  readonly limitMs: number;
+  readonly signal: AbortSignal;
+  settle(outcome: Heard): void;
 };
 
 /** An isolate is replaced after so many events: what it holds back for itself does not grow for ever. */
@@ -65,22 +73,31 @@ function explained(error: ErrorText): Heard {
 export function openGuestSession(host: HostProcess, order: GuestOrder): GuestSession {
   const { plan, capabilities } = order;
   /** What it is asked now; id 0 is the load. */
-  let asked: { readonly id: number; readonly clock: EventClock; settle(outcome: Heard): void } | undefined;
+  let asked: (Question & { readonly clock: EventClock; readonly stop: () => void }) | undefined;
+  /** An event that was told along with the load; it is asked when that has ended. */
+  let upcoming: Question | undefined;
   let ran = false;
   /** Of a script that ends by itself. */
   let exitCode = 0;
   let retired = false;
   let over = false;
-  let queued = false;
+  /** Until the process has come to it. */
+  let queued = true;
   let words = 0;
   let lines = 0;
   let events = 0;
 
   function settle(outcome: Heard): void {
     const done = asked;
+    if (!done) return;
+    const next = done.id === 0 ? upcoming : undefined;
     asked = undefined;
-    done?.clock.end();
-    done?.settle(outcome);
+    upcoming = undefined;
+    done.clock.end();
+    done.signal.removeEventListener("abort", done.stop);
+    done.settle(outcome);
+    if (next && outcome.ok) begin(next);
+    else next?.settle(outcome);
   }
 
   function retire(): void {
@@ -88,7 +105,7 @@ export function openGuestSession(host: HostProcess, order: GuestOrder): GuestSes
     retired = true;
     lane.end();
     capabilities.close();
-    guest.close();
+    if (!over) guest.close();
   }
 
   function abandon(outcome: Heard): void {
@@ -97,10 +114,9 @@ export function openGuestSession(host: HostProcess, order: GuestOrder): GuestSes
   }
 
   /** Begins to wait for an outcome under a clock. */
-  async function begin(id: number, limitMs: number, signal: AbortSignal): Promise<Heard> {
-    const { promise, resolve } = Promise.withResolvers<Heard>();
+  function begin(question: Question): void {
+    const { id, limitMs, signal } = question;
     const stop = () => abandon(failed("cancelled", "was interrupted"));
-    signal.addEventListener("abort", stop, { once: true });
     const late = id === 0 ? "did not finish" : "gave no answer";
     const clock = eventClock(
       order.now,
@@ -111,12 +127,10 @@ export function openGuestSession(host: HostProcess, order: GuestOrder): GuestSes
       () => abandon(failed("exhausted", `waited ${order.queueMs} ms for a turn in its process and did not get one`)),
     );
     clock.hold(queued);
+    signal.addEventListener("abort", stop, { once: true });
     words = 0;
     lines = 0;
-    asked = { id, clock, settle: resolve };
-    const outcome = await promise;
-    signal.removeEventListener("abort", stop);
-    return outcome;
+    asked = { ...question, clock, stop };
   }
 
   const lane = callLane(host, capabilities, (text) => over || guest.tell(JSON.stringify(text)));
@@ -197,7 +211,8 @@ export function openGuestSession(host: HostProcess, order: GuestOrder): GuestSes
     },
     owes: () => asked !== undefined,
   };
-  const loaded = begin(0, order.loadLimitMs, order.signal);
+  const loading = Promise.withResolvers<Heard>();
+  begin({ id: 0, limitMs: order.loadLimitMs, signal: order.signal, settle: loading.resolve });
   const guest: Guest = host.openGuest(order.limits, ears);
   const { program, name, args, cwd } = plan;
   const load: ToGuest = {
@@ -207,20 +222,23 @@ export function openGuestSession(host: HostProcess, order: GuestOrder): GuestSes
   if (!guest.ask(JSON.stringify(load), order.loadMs)) abandon(failed("exhausted", "is too large for an isolate"));
 
   return {
-    loaded,
+    loaded: loading.promise,
     get usable() {
       return !retired && events < EVENTS_MAX;
     },
     async ask(event, timeoutMs, signal) {
       if (signal.aborted) return failed("cancelled", "was interrupted");
-      if (over) return failed("unavailable", "lost its process");
+      if (over)
+        return loading.promise.then((outcome) => (outcome.ok ? failed("unavailable", "lost its process") : outcome));
       events += 1;
-      const id = events;
-      const outcome = begin(id, timeoutMs, signal);
-      const text: ToGuest = { k: "event", id, event };
-      if (!guest.ask(JSON.stringify(text), 0))
-        settle(failed("exhausted", "was not asked: the event is larger than a hook can take"));
-      return outcome;
+      const { promise, resolve } = Promise.withResolvers<Heard>();
+      const question = { id: events, limitMs: timeoutMs, signal, settle: resolve };
+      const text: ToGuest = { k: "event", id: events, event };
+      if (!guest.askLoaded(JSON.stringify(text)))
+        return failed("exhausted", "was not asked: the event is larger than a hook can take");
+      if (asked) upcoming = question;
+      else begin(question);
+      return promise;
     },
     close: retire,
   };

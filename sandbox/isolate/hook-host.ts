@@ -1,6 +1,6 @@
 /**
- * The process that holds isolates: `node --jitless --no-node-snapshot hook-host.js ADDON PRELUDE MEMORY_MIB COUNT
- * [LIBRARY=FILE …]`, started inside the OS sandbox, with descriptor 3 as its only way out. It keeps COUNT isolates of
+ * The process that holds isolates: `node --jitless --no-node-snapshot hook-host.js ADDON PRELUDE MEMORY_MIB KEPT
+ * [LIBRARY=FILE …]`, started inside the OS sandbox, with descriptor 3 as its only way out. It keeps KEPT isolates of
  * MEMORY_MIB booted. It has no capability of its own and decides nothing; it keeps the time limits of the guests and
  * says when one is out of hand. The broker may kill it at any time, and often does.
  *
@@ -98,6 +98,9 @@ function serve(shelf: IsolateShelf, answers: ReturnType<typeof hostAnswers>): vo
         case "ask":
           guest?.ask(order.text, order.limitMs);
           return;
+        case "askLoaded":
+          guest?.askLoaded(order.text, order.limitMs);
+          return;
         case "tell":
           guest?.tell(order.text, order.limitMs);
           return;
@@ -127,8 +130,8 @@ function readLibrary(argument: string): readonly [string, string] {
   return [argument.slice(0, at), readFileSync(argument.slice(at + 1), "utf8")];
 }
 
-const [addonFile, preludeFile, memoryMib, count, ...libraries] = process.argv.slice(2);
-if (!addonFile || !preludeFile) throw new Error("usage: hook-host.js ADDON PRELUDE MEMORY_MIB COUNT [LIBRARY=FILE …]");
+const [addonFile, preludeFile, memoryMib, kept, ...libraries] = process.argv.slice(2);
+if (!addonFile || !preludeFile) throw new Error("usage: hook-host.js ADDON PRELUDE MEMORY_MIB KEPT [LIBRARY=FILE …]");
 process.on("unhandledRejection", die);
 const boot = isolateBoot(loadAddon(addonFile), readFileSync(preludeFile, "utf8"));
-serve(isolateShelf(boot, Number(memoryMib), Number(count)), hostAnswers(new Map(libraries.map(readLibrary))));
+serve(isolateShelf(boot, Number(memoryMib), Number(kept)), hostAnswers(new Map(libraries.map(readLibrary))));

@@ -1,7 +1,7 @@
 import type { CallAnswer, ToGuest } from "../guest/guest-protocol.ts";
 import type { BootedIsolate } from "./booted-isolate.ts";
 import { type HostAnswers, readHostWord } from "./host-answers.ts";
-import type { FromHost, GuestEnd, GuestLimits } from "./host-protocol.ts";
+import { type FromHost, type GuestEnd, type GuestLimits, LOADED } from "./host-protocol.ts";
 import type { RestNews } from "./rest-news.ts";
 import type { SliceWatch } from "./slice-watch.ts";
 import type { Leave, SlotQueue } from "./slot-queue.ts";
@@ -12,6 +12,8 @@ export type HostGuest = {
   tell(text: string, limitMs: number): void;
   /** The same, with a new account of active time. */
   ask(text: string, limitMs: number): void;
+  /** The same, but not before the guest has said that it is loaded. One at a time. */
+  askLoaded(text: string, limitMs: number): void;
   /** Disposes the isolate and says so, once. */
   end(why: GuestEnd): void;
 };
@@ -64,9 +66,13 @@ export function seatGuest(
   let waiting = 0;
   /** Entries that wait. */
   let queued = 0;
-  let saidQueued = false;
+  /** It waits from the moment it was asked for: what comes before its first turn is not its own time. */
+  let saidQueued = true;
   let alarm: NodeJS.Timeout | undefined;
   let activeMs = 0;
+  let loaded = false;
+  /** Waits for the load; counts as heard, so that a guest at rest is known to be. */
+  let onLoaded: (() => void) | undefined;
 
   function wakeIn(text: string): void {
     clearTimeout(alarm);
@@ -123,6 +129,10 @@ export function seatGuest(
         return 1;
       case undefined:
         if (!send({ did: "said", guest: id, text })) end("size");
+        if (!loaded && text === LOADED) {
+          loaded = true;
+          onLoaded?.();
+        }
         return 1;
     }
   }
@@ -180,11 +190,18 @@ export function seatGuest(
 
   own({ said, lost: () => void send({ did: "stuck", guest: id }) });
   const ownSlice = (limitMs: number) => (limitMs === 0 ? limits.sliceMs : limitMs);
+  function ask(text: string, limitMs: number, told: boolean): void {
+    activeMs = 0;
+    enter(text, ownSlice(limitMs), told);
+  }
+
   return {
     tell: (text, limitMs) => enter(text, ownSlice(limitMs), true),
-    ask(text, limitMs) {
-      activeMs = 0;
-      enter(text, ownSlice(limitMs), true);
+    ask: (text, limitMs) => ask(text, limitMs, true),
+    askLoaded(text, limitMs) {
+      if (loaded) return ask(text, limitMs, true);
+      heard += 1;
+      onLoaded = () => ask(text, limitMs, false);
     },
     end,
   };

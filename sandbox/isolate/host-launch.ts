@@ -17,8 +17,8 @@ export type HostShape = {
   readonly jit: boolean;
   /** Heap of the isolates that it keeps booted, MiB. */
   readonly memoryMib: number;
-  /** How many of them. */
-  readonly booted: number;
+  /** How many of them, once the first one is taken. */
+  readonly kept: number;
 };
 
 /** Address space of a host, MiB: without a JIT an isolate takes few, so this caps what a guest can allocate. */
@@ -57,7 +57,7 @@ export function hostLaunch(files: HostFiles, shape: HostShape, level: Launcher["
       files.addonFile,
       files.preludeFile,
       String(shape.memoryMib),
-      String(shape.booted),
+      String(shape.kept),
       ...libraries.map(([name, file]) => `${name}=${file}`),
     ],
     // The one folder that every sandbox has; nothing is read from it, and the limit of zero keeps it empty.

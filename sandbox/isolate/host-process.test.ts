@@ -30,7 +30,7 @@ const said = (message) => frame(SAID, 1, 0, typeof message === "string" ? messag
 const stay = () => setInterval(() => {}, 1000);
 // A guest speaks only once there is one: what comes before that is nobody's.
 const hear = () => { for (;;) try { return fs.readSync(3, Buffer.alloc(65536)); } catch (error) { if (error.code !== "EAGAIN") throw error; } };
-const begin = () => { frame(READY); hear(); };
+const begin = () => { frame(READY); hear(); frame(TURN, 1); };
 `;
 
 function fire(): Promise<Fired> {
@@ -94,7 +94,7 @@ const HOSTS: readonly (readonly [string, string, RegExp])[] = [
   ],
   [
     "answers before it was asked",
-    "frame(READY); said({ k: 'answer', id: 1, value: 1 }); stay()",
+    "begin(); said({ k: 'answer', id: 1, value: 1 }); stay()",
     /did not finish within 500 ms/,
   ],
   [
@@ -108,11 +108,12 @@ const HOSTS: readonly (readonly [string, string, RegExp])[] = [
     "begin(); const end = Date.now() + 900; while (Date.now() < end) frame(SAID, 7, 0, 'x'); stay()",
     /did not finish within 500 ms/,
   ],
-  ["does not read", "frame(READY); stay()", /did not finish within 500 ms/],
+  ["never comes to the guest", "frame(READY); stay()", /waited 700 ms for a turn/],
+  ["does not read any more", "begin(); stay()", /did not finish within 500 ms/],
   ["says for ever that it waits", "begin(); frame(WAITS, 1); stay()", /waited 700 ms for a turn/],
   [
     "says that all is heard when nothing is",
-    "begin(); frame(IDLE, 1, 1); stay()",
+    "begin(); frame(IDLE, 1, 2); stay()",
     /waits for something that never comes/,
   ],
   ["gets stuck at once", "begin(); frame(STUCK, 1); stay()", /did not stop when its time or memory was up/],

@@ -1,44 +1,9 @@
-import type { FailureCode, Result } from "../../core/domain/failure.ts";
-import { fail, ok } from "../../core/domain/failure.ts";
+import { type FailureCode, fail, ok, type Result } from "../../core/domain/failure.ts";
 import type { Exit, Launcher, LeasedProcess } from "../os/launcher.ts";
 import { encodeFrame, FRAME_LIMIT_BYTES, frameDecoder } from "./frame.ts";
 import { type HostFiles, type HostShape, hostLaunch } from "./host-launch.ts";
-import { type FromHost, type GuestEnd, type GuestLimits, orderFrame, readNews, type ToHost } from "./host-protocol.ts";
-
-/**
- * How a guest came to its end; `message` goes on after the guest's name: "used more than …". `killed`: its process had to
- * be killed, and it is to blame. `again`: whether what it was doing is worth another try, because another guest was to
- * blame (`beside` others), or because nobody knows whether it was (`alone`, so that the next time it is known).
- */
-export type GuestDeath = {
-  readonly code: FailureCode;
-  readonly message: string;
-  readonly killed: boolean;
-  readonly again: Again;
-};
-
-export type Again = "no" | "beside" | "alone";
-
-export type GuestEars = {
-  said(text: string): void;
-  /** Nothing runs and no timer is set, after everything it was told. */
-  idle(): void;
-  fault(text: string): void;
-  /** It stands in the queue of its process from now on (true), or no longer. */
-  queued(waits: boolean): void;
-  /** Exactly once, the last that is heard. */
-  ended(death: GuestDeath): void;
-  /** Whether it is expected to answer something. */
-  owes(): boolean;
-};
-
-export type Guest = {
-  /** Goes on with what was asked. False when the text is larger than a frame may be; it was not sent. */
-  tell(text: string): boolean;
-  /** Begins something, with a new account of active time. `limitMs` 0 means the guest's own slice. */
-  ask(text: string, limitMs: number): boolean;
-  close(): void;
-};
+import { type FromHost, type GuestLimits, orderFrame, readNews, type ToHost } from "./host-protocol.ts";
+import { END_TEXT, type Guest, type GuestEars } from "./hosted-guest.ts";
 
 /** One leased process with isolates in it. Everything it says is taken as said by an enemy. */
 export type HostProcess = {
@@ -74,15 +39,6 @@ const CLOSE_MS = 1500;
 /** What may wait unread by a host, bytes. */
 const UNREAD_LIMIT_BYTES = 64 * 1024 * 1024;
 const STDERR_KEPT_CHARS = 2000;
-
-const END_TEXT: Record<GuestEnd, (limits: GuestLimits) => { code: FailureCode; message: string }> = {
-  slice: (limits) => ({ code: "timed_out", message: `ran for ${limits.sliceMs} ms without a pause` }),
-  active: (limits) => ({ code: "timed_out", message: `used more than ${limits.activeMs} ms of running time` }),
-  memory: (limits) => ({ code: "exhausted", message: `used more than its ${limits.memoryMib} MiB of memory` }),
-  size: () => ({ code: "exhausted", message: `sent more than ${FRAME_LIMIT_BYTES / 1024 / 1024} MiB at once` }),
-  error: () => ({ code: "unavailable", message: "got no isolate to run in" }),
-  closed: () => ({ code: "cancelled", message: "was closed" }),
-};
 
 const STUCK_TEXT = "did not stop when its time or memory was up, and its process was killed";
 
@@ -228,7 +184,7 @@ export function startHost(
     if (!guests.has(id) || guest.closing) return true;
     const sent = write(order);
     if (sent) {
-      if (order.do === "ask") asks += 1;
+      if (order.do !== "tell") asks += 1;
       guest.told += 1;
       guest.quiet = false;
     }
@@ -257,14 +213,15 @@ export function startHost(
       const id = opened;
       const guest: OpenGuest = { limits, ears, closing: undefined, told: 0, quiet: true };
       if (death) {
-        ears.ended({ ...death, killed: false, again: "no" });
-        return { tell: () => true, ask: () => true, close: () => {} };
+        ears.ended({ ...death, killed: false, again: "beside" });
+        return { tell: () => true, ask: () => true, askLoaded: () => true, close: () => {} };
       }
       guests.set(id, guest);
       write({ do: "open", guest: id, limits });
       return {
         tell: (text) => sendText(id, guest, { do: "tell", guest: id, text, limitMs: 0 }),
         ask: (text, limitMs) => sendText(id, guest, { do: "ask", guest: id, text, limitMs }),
+        askLoaded: (text) => sendText(id, guest, { do: "askLoaded", guest: id, text, limitMs: 0 }),
         close() {
           if (!guests.has(id) || guest.closing) return;
           guest.closing = setTimeout(() => die("timed_out", "did not close, and its process was killed", id), CLOSE_MS);

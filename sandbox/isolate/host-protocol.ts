@@ -3,7 +3,11 @@
  * guests are opaque to the host.
  */
 
+import type { FromGuest } from "../guest/guest-protocol.ts";
 import type { Frame } from "./frame.ts";
+
+/** The one text to the broker that the host looks at, as the prelude writes it. */
+export const LOADED = JSON.stringify({ k: "loaded" } satisfies FromGuest);
 
 /** Limits of one guest, kept by the host; the broker's own clock stands behind them. */
 export type GuestLimits = {
@@ -22,6 +26,8 @@ export type ToHost =
   | { readonly do: "open"; readonly guest: number; readonly limits: GuestLimits }
   /** A text that begins something: the account of active time is new from here. */
   | { readonly do: "ask"; readonly guest: number; readonly text: string; readonly limitMs: number }
+  /** The same, which waits until the guest has said `LOADED`: so the first event needs no way to the broker and back. */
+  | { readonly do: "askLoaded"; readonly guest: number; readonly text: string; readonly limitMs: number }
   /** A text that goes on with it. */
   | { readonly do: "tell"; readonly guest: number; readonly text: string; readonly limitMs: number }
   | { readonly do: "close"; readonly guest: number };
@@ -40,11 +46,11 @@ export type FromHost =
   | { readonly did: "ended"; readonly guest: number; readonly why: GuestEnd }
   /** A slice that does not stop: only SIGKILL of the host helps. */
   | { readonly did: "stuck"; readonly guest: number }
-  /** It could go on, but others are running; followed by `turn`. */
+  /** It could go on, but others are running; followed by `turn`. A new guest waits without saying so. */
   | { readonly did: "waits"; readonly guest: number }
   | { readonly did: "turn"; readonly guest: number };
 
-const ORDERS = ["open", "ask", "tell", "close"] as const satisfies readonly ToHost["do"][];
+const ORDERS = ["open", "ask", "tell", "close", "askLoaded"] as const satisfies readonly ToHost["do"][];
 const NEWS = [
   "ready",
   "said",
@@ -63,6 +69,7 @@ export function orderFrame(order: ToHost): Frame {
     case "open":
       return { kind, guest, number: 0, text: JSON.stringify(order.limits) };
     case "ask":
+    case "askLoaded":
     case "tell":
       return { kind, guest, number: order.limitMs, text: order.text };
     case "close":
@@ -77,6 +84,7 @@ export function readOrder({ kind, guest, number, text }: Frame): ToHost | undefi
     case "open":
       return { do: "open", guest, limits: JSON.parse(text) as GuestLimits };
     case "ask":
+    case "askLoaded":
     case "tell":
       return { do: verb, guest, text, limitMs: number };
     case "close":

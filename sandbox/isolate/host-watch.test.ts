@@ -26,7 +26,7 @@ async function start(code: string, rssKillMib?: number): Promise<HostProcess> {
   const hostFile = join(room.folder, "watched-host.js");
   const ready = 'import fs from "node:fs"; fs.writeSync(3, Buffer.from([9, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]));';
   await writeFile(hostFile, ready + code);
-  const shape = { jit: false, memoryMib: 32, booted: 0 };
+  const shape = { jit: false, memoryMib: 32, kept: 0 };
   const started = startHost(room.launcher, { ...room.files, hostFile }, shape, 10_000);
   if (!started.ok) throw new Error(started.failure.message);
   hosts.push(started.value);

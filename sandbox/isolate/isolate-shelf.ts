@@ -6,17 +6,18 @@ export type IsolateShelf = {
   take(memoryMib: number): BootedIsolate;
 };
 
-/** After the shelf lost one, how long the guest that took it has the processor for itself, milliseconds. */
+/** For so long a guest that has just come has the processor for itself, milliseconds. */
 const REFILL_AFTER_MS = 25;
 
-/** Keeps `size` isolates of `memoryMib` ready; the first of them at once. */
-export function isolateShelf(boot: IsolateBoot, memoryMib: number, size: number): IsolateShelf {
+/** Boots one isolate of `memoryMib` at once, and from then on keeps `kept` of them ready: none where there is one guest. */
+export function isolateShelf(boot: IsolateBoot, memoryMib: number, kept: number): IsolateShelf {
   const ready: BootedIsolate[] = [];
   let filling = false;
 
   function add(): void {
     filling = false;
     try {
+      boot.rehearse();
       ready.push(boot.boot(memoryMib));
     } catch {
       // No memory for spare ones: whoever needs one hears of it, if it is still so then.
@@ -26,16 +27,17 @@ export function isolateShelf(boot: IsolateBoot, memoryMib: number, size: number)
   }
 
   function fill(): void {
-    if (filling || ready.length >= size) return;
+    if (filling || ready.length >= kept) return;
     filling = true;
     setTimeout(add, REFILL_AFTER_MS);
   }
 
-  if (size > 0) add();
+  ready.push(boot.boot(memoryMib));
+  fill();
   return {
     take(wantedMib) {
       const first = wantedMib === memoryMib ? ready.shift() : undefined;
-      if (first) fill();
+      fill();
       return first ?? boot.boot(wantedMib);
     },
   };

@@ -40,7 +40,7 @@ export const ISOLATE_LIMITS: IsolateLimits = {
   stuckMs: 500,
   startMs: 15_000,
   idleMs: 60_000,
-  hostsMax: 4,
+  hostsMax: 8,
   guestsMax: 128,
   guestsPerLifeMax: 500,
   eventsAtOnceMax: 64,

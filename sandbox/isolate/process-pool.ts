@@ -34,7 +34,7 @@ export type PoolOptions = {
 };
 
 /** Isolates that a host keeps booted. */
-const BOOTED_ISOLATES = 2;
+const KEPT_ISOLATES = 2;
 /** From the use of the spare process to the start of the next, milliseconds: whoever took it has the machine until then. */
 const SPARE_AFTER_MS = 250;
 /** A newcomer takes the process only of a group that was idle for so long, milliseconds. */
@@ -46,7 +46,7 @@ type Waiter = { readonly tenant: Tenant; start(host: Result<HostProcess>): void 
 
 /** Starts nothing before the first `take`. */
 export function processPool({ launcher, files, limits, watch, now }: PoolOptions): ProcessPool {
-  const shape: HostShape = { jit: false, memoryMib: limits.memoryMib, booted: BOOTED_ISOLATES };
+  const shape: HostShape = { jit: false, memoryMib: limits.memoryMib, kept: KEPT_ISOLATES };
   const living = new Map<HostProcess, Tenant>();
   /** All that are not gone, the spare one and the dying included. */
   const processes = new Set<HostProcess>();

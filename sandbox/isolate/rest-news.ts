@@ -9,19 +9,20 @@ const AFTER_MS = 2;
 
 export function restNews(): RestNews {
   const resting = new Map<number, () => void>();
-  let timer: NodeJS.Timeout | undefined;
+  let telling = false;
 
   function tellAll(): void {
-    timer = undefined;
-    const telling = [...resting.values()];
+    telling = false;
+    const tells = [...resting.values()];
     resting.clear();
-    for (const tell of telling) tell();
+    for (const tell of tells) tell();
   }
 
   return {
     rest(guest, tell) {
       resting.set(guest, tell);
-      timer ??= setTimeout(tellAll, AFTER_MS);
+      if (!telling) setTimeout(tellAll, AFTER_MS);
+      telling = true;
     },
     unrest: (guest) => void resting.delete(guest),
   };

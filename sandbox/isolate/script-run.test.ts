@@ -39,7 +39,7 @@ describe.each([false, true])("a script with jit=%s", (jit) => {
 
   test("says its exit code", async () => {
     const script = start("setInterval(() => {}, 10); Deno.exit(7)");
-    await expect.poll(() => exits).toEqual([7]);
+    await expect.poll(() => exits, { timeout: 10_000 }).toEqual([7]);
     await script.kill();
     expect(await script.ended).toMatchObject({ ok: false, killed: false });
   });

@@ -48,7 +48,7 @@ async function runIn(host: HostProcess, order: ScriptOrder, { limits, now }: Scr
 /** Starts a process for one script and runs it there. Never throws; what goes wrong is told by `ended`. */
 export function runScript(order: ScriptOrder, options: ScriptOptions, onHost: (host: HostProcess) => void): ScriptRun {
   const { launcher, files, limits, watch } = options;
-  const shape = { jit: order.jit, memoryMib: order.memoryMib, booted: 1 };
+  const shape = { jit: order.jit, memoryMib: order.memoryMib, kept: 0 };
   const started = startHost(launcher, files, shape, limits.startMs);
   if (!started.ok) {
     const ended = Promise.resolve<Fired>({ ...started, killed: false });

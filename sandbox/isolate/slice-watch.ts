@@ -15,7 +15,7 @@ const LOOKS_AT_REST = 20;
 /** @param now milliseconds */
 export function sliceWatch(now: () => number): SliceWatch {
   const running = new Set<SliceMark>();
-  let timer: NodeJS.Timeout | undefined;
+  let looking = false;
   let restedLooks = 0;
 
   function look(): void {
@@ -26,15 +26,17 @@ export function sliceWatch(now: () => number): SliceWatch {
       mark.onLate();
     }
     restedLooks = running.size === 0 ? restedLooks + 1 : 0;
-    timer = restedLooks < LOOKS_AT_REST ? setTimeout(look, LOOK_MS) : undefined;
+    looking = restedLooks < LOOKS_AT_REST;
+    if (looking) setTimeout(look, LOOK_MS);
   }
 
   return {
     begin(limitMs, onLate) {
       const mark = { dueMs: now() + limitMs, onLate };
       running.add(mark);
-      timer ??= setTimeout(look, LOOK_MS);
       restedLooks = 0;
+      if (!looking) setTimeout(look, LOOK_MS);
+      looking = true;
       return mark;
     },
     end: (mark) => void running.delete(mark),

@@ -49,6 +49,17 @@ function fired(heard: Heard): Fired {
   return heard.ok ? heard : { ok: false, failure: heard.failure, killed: heard.killed };
 }
 
+/** Gives up waiting when the signal comes; the work goes on for those who wait for it too. */
+async function unlessAborted<T>(work: Promise<Result<T>>, signal: AbortSignal): Promise<Result<T>> {
+  const { promise, resolve } = Promise.withResolvers<Result<T>>();
+  const stop = () => resolve(fail("cancelled", "was interrupted"));
+  if (signal.aborted) stop();
+  signal.addEventListener("abort", stop, { once: true });
+  const outcome = await Promise.race([work, promise]);
+  signal.removeEventListener("abort", stop);
+  return outcome;
+}
+
 export function trustGroup({ pool, watch, limits, now, onEmpty }: GroupOptions): TrustGroup {
   /** In the order of last use. */
   const guests = new Map<string, Opened>();
@@ -90,7 +101,7 @@ export function trustGroup({ pool, watch, limits, now, onEmpty }: GroupOptions):
     evict: stop,
   };
 
-  /** Its guests that have an event finish it; the process ends with the last of them. */
+  /** Not while another event is under way in it. */
   function replaceWornOut(): void {
     if (!host || host.death) return;
     if (host.opened < limits.guestsPerLifeMax && watch.rssMib(host) < limits.rssRecycleMib) return;
@@ -101,9 +112,10 @@ export function trustGroup({ pool, watch, limits, now, onEmpty }: GroupOptions):
     guests.clear();
     const taken = await pool.take(tenant, signal);
     if (!taken.ok) return taken;
-    host = taken.value;
-    await host.ready;
-    return host.death ? { ok: false, failure: host.death } : taken;
+    const started = taken.value;
+    host = started;
+    await started.ready;
+    return started.death ? { ok: false, failure: started.death } : taken;
   }
 
   /** One process, whoever asks for it first. */
@@ -115,7 +127,7 @@ export function trustGroup({ pool, watch, limits, now, onEmpty }: GroupOptions):
       hosting ??= takeHost(signal).finally(() => {
         hosting = undefined;
       });
-      const taken = await hosting;
+      const taken = await unlessAborted(hosting, signal);
       // Whoever waited along with an interrupted one tries for itself.
       if (taken.ok || mine || taken.failure.code !== "cancelled" || signal.aborted) return taken;
     }
@@ -161,8 +173,7 @@ export function trustGroup({ pool, watch, limits, now, onEmpty }: GroupOptions):
     });
     const opened = { programId: plan.program.id, capabilities, session };
     guests.set(guest, opened);
-    const loaded = await session.loaded;
-    return loaded.ok ? ok(opened) : loaded;
+    return ok(opened);
   }
 
   function knownGuest({ guest, plan, context }: Firing): Opened | undefined {

@@ -45,15 +45,18 @@ export function checkSpec(spec: LaunchSpec): CheckedSpec {
   };
 }
 
+/** The first program of that name in the folders of a search path; its relative ones do not count. */
+export function lookUpProgram(name: string, searchPath: string): string | undefined {
+  return searchPath
+    .split(":")
+    .filter(isAbsolute)
+    .map((dir) => join(dir, name))
+    .find(isProgram);
+}
+
 function findProgram(name: string, searchPath: string): string {
-  const candidates = name.includes("/")
-    ? [name]
-    : searchPath
-        .split(":")
-        .filter(isAbsolute)
-        .map((dir) => join(dir, name));
-  const found = candidates.find(isProgram);
-  if (found && isAbsolute(found)) return normalize(found);
+  const found = name.includes("/") ? name : lookUpProgram(name, searchPath);
+  if (found && isAbsolute(found) && isProgram(found)) return normalize(found);
   const where = name.includes("/") ? "" : ` in ${searchPath || "an empty PATH"}`;
   throw new Error(`cannot start ${name}: there is no such program${where}`);
 }

@@ -1,4 +1,5 @@
 import { spawn } from "node:child_process";
+import { writeFileSync } from "node:fs";
 import { setPriority } from "node:os";
 import { Duplex } from "node:stream";
 import { PROXY_URL_VARIABLES } from "../egress/proxy-variables.ts";
@@ -12,6 +13,8 @@ export const PIPES_LIMIT = 6;
 /** Exit code of a child whose daemon died before it let it start. */
 const NEVER_STARTED_CODE = 125;
 
+/** What the kernel adds to its reckoning of whom to kill when memory is out, thousandths of all memory. */
+const FIRST_OUT_OF_MEMORY = "500";
 const KIB_PER_MIB = 1024;
 const BLOCKS_PER_MIB = 2048; // `ulimit -f` counts 512-byte blocks
 
@@ -116,13 +119,13 @@ export function spawnLeased(watcher: LeaseWatcher, plan: SpawnPlan): LeasedProce
   };
 }
 
-/** Before the command runs, so that all of its tree inherits it. */
+/** Before the command runs, so that all of its tree inherits it. When the machine runs out of memory it goes before the daemon. */
 function standBack(pid: number, nice: number | undefined): void {
-  if (nice === undefined) return;
   try {
-    setPriority(pid, nice);
+    if (nice !== undefined) setPriority(pid, nice);
+    if (process.platform === "linux") writeFileSync(`/proc/${pid}/oom_score_adj`, FIRST_OUT_OF_MEMORY);
   } catch {
-    // It is dead already; its exit says so.
+    // It is dead already, and its exit says so; or the system does not let us, and then nothing is worse than before.
   }
 }
 

@@ -1,11 +1,11 @@
 import { execFile } from "node:child_process";
-import { accessSync, constants, readFileSync } from "node:fs";
-import { isAbsolute, join } from "node:path";
+import { readFileSync } from "node:fs";
 import { createBareLauncher } from "./bare-launcher.ts";
 import { namespaceArguments, SCRATCH_LIMIT_BYTES } from "./bubblewrap-arguments.ts";
 import { createBubblewrapLauncher } from "./bubblewrap-launcher.ts";
 import { type NetworkDoor, proxyOpener } from "./filtered-network.ts";
 import { closeInheritedDescriptors } from "./inherited-descriptors.ts";
+import { lookUpProgram } from "./launch-check.ts";
 import type { Launcher } from "./launcher.ts";
 import { createLeaseWatcher, NO_MARK } from "./lease-watcher.ts";
 import type { Architecture } from "./syscall-filter.ts";
@@ -48,11 +48,7 @@ export async function probeLauncher({ searchPath, wanted, nodeBinary, door }: Pr
     );
 
   if (wanted === "none") return bare("the sandbox is switched off by the configuration");
-  const bwrap = searchPath
-    .split(":")
-    .filter(isAbsolute)
-    .map((dir) => join(dir, "bwrap"))
-    .find(isExecutable);
+  const bwrap = lookUpProgram("bwrap", searchPath);
   if (!bwrap) return bare("bubblewrap is not installed. Install it with: apt-get install bubblewrap");
   const [version, trial] = await Promise.all([run(bwrap, ["--version"]), run(bwrap, trialArguments(nodeBinary))]);
   if (!trial.done) return bare(`${bwrap} does not work here (${trial.said}). ${adviseOn(trial.said)}`);
@@ -112,14 +108,5 @@ function readMarkPrefix(): string {
     return `${readFileSync("/proc/sys/kernel/random/uuid", "utf8").trim()}.`;
   } catch {
     return NO_MARK;
-  }
-}
-
-function isExecutable(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK);
-    return true;
-  } catch {
-    return false;
   }
 }

@@ -5,7 +5,10 @@ import { SYSCALL_PROFILES } from "./syscall-profiles.ts";
 
 const X64 = 0xc000003e;
 const ARM64 = 0xc00000b7;
-const NAMES: Readonly<Record<number, string>> = { [0x7fff0000]: "allow", [0x80000000]: "kill" };
+const NAMES: ReadonlyMap<number, string> = new Map([
+  [0x7fff0000, "allow"],
+  [0x80000000, "kill"],
+]);
 
 /** The kernel's machine for classic BPF, as far as filters use it; also checks what the kernel checks of a program. */
 function judge(program: Buffer, call: { number: number; architecture: number; args?: readonly number[] }): string {
@@ -25,7 +28,7 @@ function judge(program: Buffer, call: { number: number; architecture: number; ar
     else if (code === 0x15) at += hop(accumulator === value);
     else if (code === 0x35) at += hop(accumulator >= value);
     else if (code === 0x45) at += hop((accumulator & value) !== 0);
-    else if (code === 0x06) return NAMES[value] ?? `errno ${value & 0xffff}`;
+    else if (code === 0x06) return NAMES.get(value) ?? `errno ${value & 0xffff}`;
     else throw new Error(`unknown instruction ${code}`);
   }
   throw new Error("the program ran off its end");

@@ -1,5 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { addressGranted, classifyAddress } from "./address.ts";
+import { addressGranted } from "./address.ts";
+import { normalizeHost } from "./host.ts";
+import { readIp } from "./ip.ts";
+import { classifyIp } from "./ip-class.ts";
 import { type Permission, parsePermission } from "./permission.ts";
 
 const CLASSES: Readonly<Record<string, string>> = {
@@ -16,11 +19,21 @@ const CLASSES: Readonly<Record<string, string>> = {
     192.0.2.1 192.88.99.1 198.51.100.1 203.0.113.1 224.0.0.1 239.255.255.255 240.0.0.1 255.255.255.255 :: ::1 fe80::1
     febf::1 ff00::1 ff02::fb fd00:ec2::254 2001::1 2001:db8::1 3fff::1 100::1 4000::1 ::ffff:127.0.0.1 ::ffff:7f00:1
     ::ffff:0.0.0.0 64:ff9b::127.0.0.1 64:ff9b::169.254.169.254 64:ff9b:1::1 2002:7f00:1::1 2002:a9fe:a9fe::1 ::127.0.0.1
-    ::ffff:0:127.0.0.1 0177.0.0.1 2130706433 127.1 fe80::1%eth0 example.com 1.2.3.4.5 :::`,
+    ::ffff:0:127.0.0.1 0177.0.0.1 2130706433 127.1`,
 };
 
 describe.each(Object.entries(CLASSES))("%s", (kind, addresses) => {
-  test.each(addresses.trim().split(/\s+/))("%s", (address) => expect(classifyAddress(address)).toBe(kind));
+  test.each(addresses.trim().split(/\s+/))("%s", (address) => {
+    const ip = readIp(normalizeHost(address) ?? "");
+    expect(ip && classifyIp(ip)).toBe(kind);
+  });
+});
+
+test.each(["fe80::1%eth0", "example.com", "1.2.3.4.5", ":::"])("%s is no address that is dialled", (answer) => {
+  expect(addressGranted({ allow: [{ kind: "net" }], deny: [] }, "example.com", answer, 443)).toMatchObject({
+    ok: false,
+    message: expect.stringContaining("which is no address"),
+  });
 });
 
 function parseAll(texts: string): Permission[] {

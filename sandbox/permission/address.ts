@@ -15,15 +15,6 @@ const CLASS_WORDS: Readonly<Record<AddressClass, string>> = {
 };
 
 /**
- * What kind of address this is, judged by the IPv4 address in it when there is one. `special`: this machine, the link,
- * groups, metadata services, everything reserved, and what is no address at all.
- */
-export function classifyAddress(ip: string): AddressClass {
-  const read = readAddress(ip);
-  return read ? classifyIp(read) : "special";
-}
-
-/**
  * Judges the address that a granted host turned out to have; exactly this address may be dialled then.
  * A public address follows its host. A private or special one must itself be granted, as an address or a network; a
  * name, also when it is granted, opens none, but for `localhost`, which in turn may lead nowhere else.
@@ -39,8 +30,8 @@ export function addressGranted(
 ): { readonly ok: true; readonly value: Checked<NetPermission> } | Denied {
   const asked = check<NetPermission>(grant, { kind: "net", host, port });
   if (!asked.ok) return asked;
-  const read = readAddress(ip);
   const address = normalizeHost(ip);
+  const read = address === undefined ? undefined : readIp(address);
   if (!read || address === undefined) return refuse(asked.value, `${JSON.stringify(ip)}, which is no address`);
   const reached: NetPermission = { kind: "net", host: address, port };
   const denying = grant.deny.find((rule) => forbids(rule, reached));
@@ -69,11 +60,6 @@ function refuse(asked: NetPermission, what: string): Denied {
     message: `${printPermission(asked)} leads to ${what}`,
     hint: "look at what the name stands for; it cannot be reached under this name",
   };
-}
-
-function readAddress(text: string): Ip | undefined {
-  const host = normalizeHost(text);
-  return host === undefined ? undefined : readIp(host);
 }
 
 function isLoopback(ip: Ip): boolean {

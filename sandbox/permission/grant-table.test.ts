@@ -474,7 +474,10 @@ const TABLES: Readonly<Record<string, string>> = {
     memory                   | memory=write:x | memory write          | denied
     memory                   | memory=write:x | memory write:y        | open
     memory                   | memory=read   | memory query           | denied
-    memory=read              | memory=query:x | memory read:x         | denied`,
+    memory=read              | memory=query:x | memory read:x         | denied
+    memory                   | memory=read:x | memory query           | denied
+    memory=read              | memory=read:x | memory query:y         | open
+    memory                   | memory=write:x | memory query          | open`,
 
   "one kind opens no other": `
     read                     |               | net example.com:80     | shut

@@ -141,7 +141,23 @@ export function covers(rule: Permission, request: Permission): boolean {
  */
 function isWiderThan(request: Permission, rule: Permission): boolean {
   if (request.kind === "read" || request.kind === "write") return request.path === undefined && covers(request, rule);
-  return covers(request, rule);
+  return overlaps(request, rule);
+}
+
+/** True when there is something that both permissions mean, each of which may be the narrower one in another respect. */
+export function overlaps(a: Permission, b: Permission): boolean {
+  if (a.kind === "net" && b.kind === "net") {
+    return meets(a.host, b.host, coversHost) && meets(a.port, b.port, isSame);
+  }
+  if (a.kind === "memory" && b.kind === "memory") {
+    return meets(a.access, b.access, coversAccess) && meets(a.namespace, b.namespace, coversName);
+  }
+  return covers(a, b) || covers(b, a);
+}
+
+/** Of two values of this language one covers the other, or they have nothing in common. */
+function meets<T>(a: T | undefined, b: T | undefined, matches: (rule: T, request: T) => boolean): boolean {
+  return coversValue(a, b, matches) || coversValue(b, a, matches);
 }
 
 function coversValue<T>(

@@ -1,6 +1,9 @@
 import { containsNetwork, embeddedIp, type Ip, isInNetwork, type Network, network } from "./ip.ts";
 
-/** `public`: anybody's. `private`: of the networks around this machine. `special`: everything else. */
+/**
+ * `public`: anybody's. `private`: of the networks around this machine. `special`: this machine, the link, groups, metadata
+ * services, everything reserved.
+ */
 export type AddressClass = "public" | "private" | "special";
 
 const PRIVATE = [

@@ -54,6 +54,8 @@ const STATES = `
     read=/a/b          | read               | read              | denied
     read=/a/b          | read               | read=/a/b         | denied          | granted
     net=example.com    |                    | net               | prompt
+    net=*.example.com  | net=*.example.com:22 | net=a.example.com | granted partial | granted
+    memory             | memory=read:x      | memory=query      | granted partial
     net=example.com    |                    | net=example.com   | granted
     net=example.com    |                    | net=example.com:80 | granted
     net=example.com:80 |                    | net=example.com   | prompt

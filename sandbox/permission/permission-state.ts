@@ -1,5 +1,4 @@
-import { covers, forbids, normalize, opens } from "./grant.ts";
-import { intersect } from "./grant-narrowing.ts";
+import { forbids, normalize, opens, overlaps } from "./grant.ts";
 import type { Grant, Permission } from "./permission.ts";
 
 /** `partial`: granted, but something within it is denied. */
@@ -10,7 +9,7 @@ export function queryState(grant: Grant, request: Permission): PermissionState {
   const wanted = normalize(request);
   if (!wanted || grant.deny.some((rule) => forbids(rule, wanted))) return { state: "denied", partial: false };
   if (!grant.allow.some((rule) => opens(rule, wanted))) return { state: "prompt", partial: false };
-  return { state: "granted", partial: grant.deny.some((rule) => covers(wanted, rule)) };
+  return { state: "granted", partial: grant.deny.some((rule) => overlaps(wanted, rule)) };
 }
 
 /** The grant with one permission more, as a person's yes leaves it. What is denied stays denied. */
@@ -27,5 +26,5 @@ export function withAllow(grant: Grant, permission: Permission): Grant {
 export function withoutAllow(grant: Grant, permission: Permission): Grant {
   const revoked = normalize(permission);
   if (!revoked) return grant;
-  return { ...grant, allow: grant.allow.filter((rule) => !intersect(rule, revoked) && !opens(rule, revoked)) };
+  return { ...grant, allow: grant.allow.filter((rule) => !overlaps(rule, revoked) && !opens(rule, revoked)) };
 }

@@ -42,7 +42,7 @@ export const SYSTEM_APIS = [
 ] as const;
 
 /** Kinds that Deno has and that would end every confinement. */
-export const NEVER_GRANTED = ["ffi", "import", "all"] as const;
+const NEVER_GRANTED = ["ffi", "import", "all"] as const;
 
 const NAME_FAULT = "not a name, nor a beginning of names with * at its end";
 

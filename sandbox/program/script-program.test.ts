@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { mkdir, mkdtemp, realpath, rm, symlink, utimes, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { childrenOf } from "../os/process-tree.ts";
 import { buildProgram, type ScriptProgram } from "./script-program.ts";
 
@@ -156,11 +156,58 @@ test("errors point at the lines of the .ts files and show no path of this machin
   expect(full).not.toContain(folder);
 });
 
+test("files keep their names in errors, whatever is in them", async () => {
+  for (const name of ["50%.ts", "a%20b.ts", "m n ü.ts", "a?b#c.ts"]) {
+    const program = await built(await write(name, "throw new Error('here');"));
+    expect(program.explain(await thrownBy(program)).where).toBe(`${name}:1:7`);
+  }
+});
+
+test("the program shows the guest no path of this machine, and every file of it is a module", async () => {
+  await write("lib/late.ts", "throw new Error([typeof module, typeof exports, typeof this].join(' '));");
+  const program = await built(await write("main.ts", "await import('./lib/late.ts');"));
+  expect(program.source).not.toContain(folder);
+  const { message, stack } = await thrownBy(program);
+  expect(message).toBe("undefined undefined undefined");
+  expect(program.explain({ name: "Error", message, stack }).where).toBe("lib/late.ts:1:7");
+});
+
+test("an error in the first line is placed where it stands", async () => {
+  expect(await failureOf(await write("main.ts", "import.meta.url = ;"))).toMatchObject({
+    message: expect.stringMatching(/^main\.ts:1:19: /),
+  });
+});
+
+test("printed stacks are those of the .ts files, as they are indented, and nothing else changes", async () => {
+  const program = await built(
+    await write("main.ts", "type A = 1;\nexport function fling() {\n  throw new Error('x');\n}\nfling();"),
+  );
+  const stack = (await thrownBy(program)).stack
+    .split("\n")
+    .filter((line) => !/^ +at .*(?:vitest|node:|\.test\.ts)/.test(line));
+  const nested = `{\n  e: ${stack.join("\n  ")}\n}\n`;
+  expect(program.explainPrinted(nested)).toBe(
+    "{\n  e: Error: x\n      at fling (main.ts:3:9)\n      at main.ts:5:1\n}\n",
+  );
+  const [place = ""] = /clawd:guest:\d+:\d+/.exec(stack.join()) ?? [];
+  expect(program.explainPrinted(`it broke at ${place}, twice: ${place}`)).toBe(
+    "it broke at main.ts:3:9, twice: main.ts:3:9",
+  );
+  const foreign = "clawd:guest:999999:1 and\n    at go (elsewhere.ts:1:2)\n";
+  expect(program.explainPrinted(foreign)).toBe(foreign);
+  const flood = `${place} `.repeat(5000);
+  expect(program.explainPrinted(flood).match(/main\.ts:3:9/g)).toHaveLength(200);
+});
+
 test("a first line that says import.meta keeps its columns", async () => {
   const file = await write("main.ts", "if (import.meta.main) throw new Error('here');");
   const program = await built(file);
   expect(program.explain(await thrownBy(program)).where).toBe("main.ts:1:29");
 });
+
+function charsReadBy(pid: number): number {
+  return Number(/^rchar: (\d+)$/m.exec(readFileSync(`/proc/${pid}/io`, "latin1"))?.[1]);
+}
 
 test("a script on which the bundler dies fails alone, and the next one is bundled", async () => {
   const bad = await write("bad.ts", `x = ${"1+".repeat(450_000)}1`);
@@ -170,9 +217,13 @@ test("a script on which the bundler dies fails alone, and the next one is bundle
   const service = childrenOf(process.pid).find((pid) =>
     readFileSync(`/proc/${pid}/cmdline`, "latin1").includes("--service="),
   );
+  if (service === undefined) throw new Error("the bundler has no process");
+  const before = charsReadBy(service);
   const failing = failureOf(bad);
   const fine = built(good);
-  if (service !== undefined) process.kill(service, "SIGKILL");
+  // It has the script in hand, and needs a while for it.
+  await vi.waitFor(() => expect(charsReadBy(service)).toBeGreaterThan(before + 900_000), { interval: 1 });
+  process.kill(service, "SIGKILL");
   expect(await failing).toMatchObject({
     code: "exhausted",
     message: expect.stringMatching(/bad.ts breaks the bundler/),

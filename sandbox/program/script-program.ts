@@ -13,9 +13,7 @@ import {
   type SourceFolder,
   sourceFolder,
 } from "./source-folder.ts";
-import { type ErrorText, GUEST_LABEL, nameOfSource, type StackReader, stackReader } from "./stack-reader.ts";
-
-export type { ErrorText };
+import { GUEST_LABEL, placeInSource, type StackReader, stackReader } from "./stack-reader.ts";
 
 /** A script made ready for an isolate. */
 export type ScriptProgram = StackReader & {
@@ -63,12 +61,13 @@ function buildOptions(root: string, plugin: Esbuild.Plugin): Esbuild.BuildOption
   };
 }
 
-function brokenScript(entry: string, root: string, errors: readonly Esbuild.Message[]): Failed {
+function brokenScript(entry: string, root: string, folder: SourceFolder, errors: readonly Esbuild.Message[]): Failed {
   const [first] = errors;
   const at = first?.location;
-  const where =
-    at && at.file !== "<stdin>" ? `${nameOfSource(root, at.file)}:${at.line}:${at.column + 1}` : basename(entry);
-  return fail("invalid", `${where}: ${first?.text ?? "it cannot be bundled"}`, { hint: `mend ${entry}` });
+  const place = at && placeInSource(root, folder.moved, at.file, at.line, at.column);
+  return fail("invalid", `${place ?? basename(entry)}: ${first?.text ?? "it cannot be bundled"}`, {
+    hint: `mend ${entry}`,
+  });
 }
 
 function idOf(root: string, files: ReadonlyMap<string, SourceFile>): string {
@@ -129,7 +128,7 @@ export async function buildProgram(file: string, limitMs = BUILD_LIMIT_MS): Prom
     keep(entry, { files: folder.files, missing: folder.missing, program });
     return ok(program);
   }
-  if (bundled.stopped === undefined) return brokenScript(entry, root, bundled.errors);
+  if (bundled.stopped === undefined) return brokenScript(entry, root, folder, bundled.errors);
   const why =
     bundled.stopped === "late" ? `was not bundled within ${limitMs} ms` : "breaks the bundler: it is nested too deeply";
   return fail("exhausted", `${basename(file)} ${why}`, { hint: `mend ${entry}` });

@@ -1,9 +1,10 @@
 import { createHash } from "node:crypto";
-import { open, realpath } from "node:fs/promises";
-import { basename, dirname, extname, resolve } from "node:path";
+import { realpath } from "node:fs/promises";
+import { basename, dirname, extname, relative, resolve } from "node:path";
 import type * as Esbuild from "esbuild";
 import { isInFolder } from "../permission/grant.ts";
 import { type FileStamp, fileStamp } from "./file-stamp.ts";
+import { openRegular } from "./regular-file.ts";
 
 /** A file that went into a program, and what was in it. */
 export type SourceFile = { readonly stamp: FileStamp; readonly hash: string };
@@ -46,9 +47,8 @@ export function hashOf(bytes: Uint8Array): string {
 async function readSource(path: string): Promise<{ bytes: Buffer; stamp: FileStamp }> {
   const stamp = fileStamp(path);
   if (!stamp) throw new Error("no such file");
-  await using file = await open(path, "r");
-  const info = await file.stat();
-  if (!info.isFile()) throw new Error("not a regular file");
+  const { handle, info } = await openRegular(path);
+  await using file = handle;
   if (info.size > SOURCE_LIMIT_BYTES)
     throw new Error(`${info.size} bytes; a script has at most ${SOURCE_LIMIT_BYTES} with all it imports`);
   const buffer = Buffer.alloc(info.size);
@@ -66,13 +66,16 @@ export async function currentFile(path: string): Promise<SourceFile | undefined>
   }
 }
 
+/** What makes every file a module: one without imports and exports would be taken for CommonJS. */
+const MODULE_MARK = "export {}; ";
+
 /** The file's own `import.meta`, and the text without a shebang line, both on the lines they were on. */
 function dress(text: string, path: string, entry: string): { contents: string; movedBy: number } {
   const plain = text.replace(/^\ufeff/, "").replace(/^#!/, "//");
-  if (!/\bimport\s*\.\s*meta\b/.test(plain)) return { contents: plain, movedBy: 0 };
   const name = basename(path);
   const meta = { url: `file:///${name}`, filename: `/${name}`, dirname: "/", main: path === entry };
-  const prefix = `const ${META_NAME} = ${JSON.stringify(meta)}; `;
+  const saysMeta = /\bimport\s*\.\s*meta\b/.test(plain);
+  const prefix = MODULE_MARK + (saysMeta ? `const ${META_NAME} = ${JSON.stringify(meta)}; ` : "");
   return { contents: prefix + plain, movedBy: prefix.length };
 }
 
@@ -94,17 +97,20 @@ export function sourceFolder(root: string, entry: string): SourceFolder {
     return undefined;
   }
 
+  // Files go by their names within the folder: the bundler writes them into the program, where the guest can read them.
+  const named = (path: string) => ({ path: relative(root, path), namespace: NAMESPACE });
+
   async function onResolve({ path, importer }: Esbuild.OnResolveArgs): Promise<Esbuild.OnResolveResult> {
-    if (path === ENTRY && importer.endsWith("<stdin>")) return { path: entry, namespace: NAMESPACE };
+    if (path === ENTRY && importer.endsWith("<stdin>")) return named(entry);
     if (path.startsWith(TYPES_PREFIX)) return { path, namespace: TYPES_NAMESPACE };
     if (!/^\.\.?\//.test(path)) {
       const text = `"${path}" cannot be imported: only files of the script's own folder can, as "./name.ts"`;
       return { errors: [{ text }] };
     }
-    const found = await findImport(resolve(dirname(importer), path));
+    const found = await findImport(resolve(root, dirname(importer), path));
     if (!found) return { errors: [{ text: `"${path}" does not exist` }] };
     if (!isInFolder(root, found)) return { errors: [{ text: `"${path}" is outside the script's folder` }] };
-    return { path: found, namespace: NAMESPACE };
+    return named(found);
   }
 
   async function load(path: string): Promise<Esbuild.OnLoadResult> {
@@ -127,7 +133,7 @@ export function sourceFolder(root: string, entry: string): SourceFolder {
       build.onResolve({ filter: /.*/ }, onResolve);
       build.onLoad({ filter: /.*/, namespace: TYPES_NAMESPACE }, () => ({ contents: "export {};", loader: "js" }));
       build.onLoad({ filter: /.*/, namespace: NAMESPACE }, ({ path }) =>
-        load(path).catch((error: unknown) => {
+        load(resolve(root, path)).catch((error: unknown) => {
           const why = error instanceof Error ? error.message : String(error);
           return { errors: [{ text: `cannot be read: ${why}` }] };
         }),

@@ -10,25 +10,50 @@ export type ErrorText = { readonly line: string; readonly where: string; readonl
 export type StackReader = {
   /** One line about an error of the guest's, and where it was; never a path of this machine. */
   explain(error: GuestError): ErrorText;
-  /** The same for a stack as text. */
+  /** The same for the stack of an error with which a promise was rejected that nobody listened to; `full` says so. */
   explainStack(stack: string): ErrorText;
+  /** A text that the guest prints, with the stacks in it. */
+  explainPrinted(text: string): string;
 };
+
+/** A line of a stack: `text` is what stands behind the indentation. */
+type Frame = { readonly indent: string; readonly place: string | undefined; readonly text: string };
 
 /** What the bundle is called in stacks. */
 export const GUEST_LABEL = "clawd:guest";
 const STACK_LINES_MAX = 10;
 /** A stack is read no further than this, UTF-16 units. */
 const STACK_CHARS_MAX = 16_384;
-const FRAME = /^\s{1,16}at (?:(?:async )?([\w$.<>[\] ]{1,200}) \()?.{0,200}clawd:guest:(\d{1,9}):(\d{1,9})\)?$/;
+/** Positions of one printed text that are read: a text of nothing else must not keep the daemon busy. */
+const TEXT_POSITIONS_MAX = 200;
+// Two patterns for a line, each of which goes over it once.
+const FRAME_START = /^(\s{1,64})at (?:(?:async )?([\w$.<>[\] ]{1,200}) \()?/;
+const FRAME_END = /clawd:guest:(\d{1,9}):(\d{1,9})\)?$/;
+const POSITION = /clawd:guest:(\d{1,9}):(\d{1,9})/g;
 
-/** The name of a file of the script, as people wrote it. */
-export function nameOfSource(root: string, source: string): string {
-  return relative(root, resolve(root, source.replace(/^script:/, "")));
+/**
+ * "file.ts:line:column" as people wrote it, of a place in a file as the bundler names and saw it; undefined for a place in
+ * what is no file of the script.
+ * @param moved columns by which first lines were moved to the right, by absolute path
+ * @param line from 1 up
+ * @param column from 0 up
+ */
+export function placeInSource(
+  root: string,
+  moved: ReadonlyMap<string, number>,
+  source: string,
+  line: number,
+  column: number,
+): string | undefined {
+  if (!source.startsWith("script:")) return undefined;
+  const path = resolve(root, source.slice("script:".length));
+  const movedBy = line === 1 ? (moved.get(path) ?? 0) : 0;
+  return `${relative(root, path)}:${line}:${Math.max(column - movedBy, 0) + 1}`;
 }
 
 /**
  * @param map the source map's text; it is read when there is the first error to explain
- * @param moved columns by which first lines were moved to the right, by absolute path
+ * @param moved as for `placeInSource`
  */
 export function stackReader(map: string, root: string, moved: ReadonlyMap<string, number>): StackReader {
   let read: SourceMap | undefined;
@@ -37,30 +62,53 @@ export function stackReader(map: string, root: string, moved: ReadonlyMap<string
     read ??= new SourceMap(JSON.parse(map));
     const entry = read.findEntry(Number(line) - 1, Number(column) - 1);
     if (!("originalSource" in entry)) return undefined;
-    // SourceMap reads names as URLs, and so escapes them.
-    const source = decodeURIComponent(entry.originalSource);
-    if (source.includes("<stdin>")) return undefined;
-    const name = nameOfSource(root, source);
-    const movedBy = entry.originalLine === 0 ? (moved.get(resolve(root, name)) ?? 0) : 0;
-    return `${name}:${entry.originalLine + 1}:${Math.max(entry.originalColumn - movedBy, 0) + 1}`;
+    const { originalSource, originalLine, originalColumn } = entry;
+    return placeInSource(root, moved, originalSource, originalLine + 1, originalColumn);
   }
 
-  /** The frames of the script itself; those of the prelude are dropped. */
-  function readFrames(stack: string): string[] {
-    const frames: string[] = [];
+  /** A line of a stack, read; without a place for what is around the script's own code. Undefined for what is no frame. */
+  function readFrame(line: string): Frame | undefined {
+    const end = FRAME_END.exec(line);
+    const start = end && FRAME_START.exec(line);
+    if (!start) return undefined;
+    const [, indent = "", name = "eval"] = start;
+    const place = position(end[1] ?? "", end[2] ?? "");
+    return { indent, place, text: name === "eval" ? `at ${place}` : `at ${name} (${place})` };
+  }
+
+  /** The frames of the script itself. */
+  function readFrames(stack: string): Frame[] {
+    const frames: Frame[] = [];
     for (const line of stack.slice(0, STACK_CHARS_MAX).split("\n")) {
-      const at = FRAME.exec(line);
-      const found = at && position(at[2] ?? "", at[3] ?? "");
-      if (found) frames.push(at[1] && at[1] !== "eval" ? `    at ${at[1]} (${found})` : `    at ${found}`);
+      const frame = readFrame(line);
+      if (frame?.place !== undefined) frames.push(frame);
       if (frames.length >= STACK_LINES_MAX) return frames;
     }
     return frames;
   }
 
+  function explainPrinted(text: string): string {
+    if (!text.includes(GUEST_LABEL)) return text;
+    let left = TEXT_POSITIONS_MAX;
+    const place = (whole: string, line: string, column: string) => {
+      left -= 1;
+      return (left >= 0 && position(line, column)) || whole;
+    };
+    const lines: string[] = [];
+    for (const line of text.split("\n")) {
+      const frame = left > 0 ? readFrame(line) : undefined;
+      if (frame) {
+        left -= 1;
+        if (frame.place !== undefined) lines.push(frame.indent + frame.text);
+      } else lines.push(line.replace(POSITION, place));
+    }
+    return lines.join("\n");
+  }
+
   function text(line: string, stack: string, shown = line): ErrorText {
     const frames = readFrames(stack);
-    const where = /([^\s(]+:\d+:\d+)\)?$/.exec(frames[0] ?? "")?.[1] ?? "";
-    return { line: showable(line), where: showable(where), full: showable([shown, ...frames].join("\n")) };
+    const full = [shown, ...frames.map((frame) => `    ${frame.text}`)].join("\n");
+    return { line: showable(line), where: showable(frames[0]?.place ?? ""), full: showable(full) };
   }
 
   return {
@@ -69,6 +117,10 @@ export function stackReader(map: string, root: string, moved: ReadonlyMap<string
       if (name === "") return text(`threw ${message}`, stack, message);
       return text(message === "" ? name : `${name}: ${message}`, stack);
     },
-    explainStack: (stack) => text(stack.split(/\n\s+at /)[0] ?? "", stack),
+    explainStack(stack) {
+      const [line = ""] = stack.split(/\n\s+at /);
+      return text(line, stack, `(in promise) ${line}`);
+    },
+    explainPrinted,
   };
 }

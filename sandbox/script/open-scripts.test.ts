@@ -67,6 +67,21 @@ describe.each(["auto", "none"] as const)("claw run with a launcher of level %s",
     });
   });
 
+  test("an error that is printed, and one that a promise was rejected with unheard, have the places in the .ts file", async () => {
+    const code = `type A = 1;
+      function fling(): never {
+        throw new TypeError("boom");
+      }
+      try { fling(); } catch (error) { console.log({ error }); }
+      Promise.reject(new Error("unheard"));
+      await new Promise((done) => setTimeout(done, 1000));`;
+    const { stdout, stderr } = await run(code);
+    expect(stdout).toMatch(
+      /^\{\n {2}error: TypeError: boom\n {6}at fling \(main\.ts:3:\d+\)\n {6}at main\.ts:5:\d+\n\}\n$/,
+    );
+    expect(stderr).toMatch(/^error: Uncaught \(in promise\) Error: unheard\n {4}at main\.ts:6:\d+\n$/);
+  });
+
   test("an uncaught error goes to stderr with the place in the .ts file, and the exit code is 1", async () => {
     const code = "\nfunction inner(): never {\n  throw new TypeError('boom');\n}\ninner();\n";
     const { stderr, code: exit } = await run(code);

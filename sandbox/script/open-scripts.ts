@@ -7,7 +7,8 @@ import { type GroundedGrant, groundGrant } from "../broker/ground-grant.ts";
 import { type CapabilityOptions, openCapabilities } from "../broker/open-capabilities.ts";
 import type { Engine, Fired, ScriptRun } from "../isolate/engine.ts";
 import { check } from "../permission/grant.ts";
-import { buildProgram, type ErrorText, type ScriptProgram } from "../program/script-program.ts";
+import { buildProgram, type ScriptProgram } from "../program/script-program.ts";
+import type { ErrorText } from "../program/stack-reader.ts";
 import { type Newsroom, newsroom } from "./newsroom.ts";
 import { scriptGrant } from "./script-grant.ts";
 import { type RunQuestions, scriptQuestions } from "./script-questions.ts";
@@ -76,10 +77,12 @@ function reportEnd(room: Newsroom, outcome: Fired): void {
     room.exit(Number(outcome.value));
     return;
   }
-  const { cause, message } = outcome.failure;
+  const { failure } = outcome;
   // The module's own promise is what an error of its top level rejects.
-  const text = isErrorText(cause) ? `Uncaught (in promise) ${cause.full}` : `the script ${message}`;
-  room.publish({ kind: "stderr", text: `error: ${text}\n` });
+  const text = isErrorText(failure.cause)
+    ? `error: Uncaught (in promise) ${failure.cause.full}\n`
+    : failureText({ ...failure, message: `the script ${failure.message}` });
+  room.publish({ kind: "stderr", text });
   room.exit(EXIT_FAILED);
 }
 
@@ -108,7 +111,7 @@ export function openScripts(options: ScriptsOptions): Scripts {
             mayAsk: attended,
             remembered: [],
           }),
-        log: (to, text) => room.publish({ kind: to, text }),
+        log: (to, text) => room.publish({ kind: to, text: program.explainPrinted(text) }),
         fault(error) {
           room.publish({ kind: "stderr", text: `error: Uncaught ${error.full}\n` });
           room.exit(EXIT_FAILED);
@@ -155,11 +158,12 @@ export function openScripts(options: ScriptsOptions): Scripts {
     if (!grant.ok) return yield* refuse(grant.failure, EXIT_USAGE);
     const program = await buildProgram(request.file);
     if (!program.ok) return yield* refuse(program.failure, EXIT_FAILED);
+    const grounded = await groundGrant(grant.value, broker.searchPath);
+    // Nothing is awaited from here until it counts as running.
     if (running.size >= SCRIPTS_MAX) {
       const hint = "try again when one of them has ended";
       return yield* refuse(fail("exhausted", `${SCRIPTS_MAX} scripts run already`, { hint }).failure, EXIT_FAILED);
     }
-    const grounded = await groundGrant(grant.value, broker.searchPath);
     yield* runReady({ request, grant: grounded, program: program.value }, signal);
   }
 

@@ -112,7 +112,7 @@ export type Clawd = {
     /** Keys that begin with `prefix`. */
     list(prefix?: string): Promise<string[]>;
   };
-  /** Long-term memory; needs `memory=read` or `memory=write`. */
+  /** Long-term memory; needs `memory=query` or `memory=write`. */
   readonly memory: {
     search(query: string, limit?: number): Promise<MemoryHit[]>;
     /** Gives the note's id. */
