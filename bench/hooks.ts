@@ -1,22 +1,12 @@
 // (f) Hook scripts: an event out of the daemon, through the isolate of a confined process, and its verdict back, beside
 // other ways to run a stranger's function. All in one pass, interleaved; and what an attack does to those it is not for.
-import { copyFileSync, mkdirSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
 import { monitorEventLoopDelay } from "node:perf_hooks";
-import type { JsonValue } from "@bufbuild/protobuf";
-import type { BrokerContext, Capabilities } from "../sandbox/broker/capabilities.ts";
-import type { Engine, Fired, GuestPlan } from "../sandbox/isolate/engine.ts";
-import type { HostFiles } from "../sandbox/isolate/host-launch.ts";
-import { ISOLATE_LIMITS } from "../sandbox/isolate/limits.ts";
-import { openEngine } from "../sandbox/isolate/open-engine.ts";
-import { probeLauncher } from "../sandbox/os/probe.ts";
 import { childrenOf } from "../sandbox/os/process-tree.ts";
-import { buildProgram } from "../sandbox/program/script-program.ts";
 import { type Figure, printFigures } from "./figure.ts";
+import { answeredMs, fire, type HookBench, openHookBench } from "./hook-house.ts";
 import {
   denoRun,
   denoWorker,
-  EVENT_TEXT,
   nodeProcess,
   openQuickJs,
   openThread,
@@ -25,9 +15,9 @@ import {
   rssMib,
   workerThread,
 } from "./hook-peers.ts";
-import { median, percentile, removeFolder, temporaryFolder } from "./house.ts";
+import { median, percentile, removeFolder } from "./house.ts";
 
-const ROUNDS = 5;
+const ROUNDS = 9;
 const CALLS_PER_ROUND = 200;
 const COLD_ROUNDS = 9;
 const LOADED_HOOKS = 100;
@@ -38,93 +28,9 @@ const SPARE_MS = 1000;
 
 const HOOK = "export default (event) => ({ modify: event })";
 const WEDGE = "export default () => Array.prototype.includes.call({ length: 2 ** 53 - 1 }, 1)";
-const EVENT = JSON.parse(EVENT_TEXT) as JsonValue;
-const NEVER = new AbortController().signal;
-const CONTEXT: BrokerContext = {
-  record: async () => ({ ok: true, value: undefined }),
-  ask: async () => ({ said: "nobody" }),
-};
-
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** A hook that is granted nothing. */
-function nothing(): Capabilities {
-  return {
-    call: async () => ({ ok: false, error: { name: "NotCapable", message: "nothing is granted" } }),
-    open: async () => ({ env: { values: {}, allowed: [], denied: [] }, sys: {} }),
-    attend() {},
-    hadEffect: false,
-    asking: 0,
-    close() {},
-  };
-}
-
-type Bench = {
-  readonly folder: string;
-  readonly level: string;
-  open(): Engine;
-  /** A hook of this code in a file of its own. */
-  plan(code: string): Promise<GuestPlan>;
-};
-
-/** Copies of what was bundled, so that a bundling meanwhile does not pull them away. */
-function hostFiles(folder: string): HostFiles {
-  const copied = (name: string) => {
-    const file = join(folder, name);
-    copyFileSync(join(import.meta.dirname, "../dist", name), file);
-    return file;
-  };
-  const { platform, arch, versions, execPath } = process;
-  const addon = `isolated-vm/prebuilds/${platform}-${arch}/isolated-vm.abi${versions.modules}.glibc.node`;
-  return {
-    nodeBinary: execPath,
-    hostFile: copied("hook-host.js"),
-    preludeFile: copied("guest-prelude.js"),
-    libraryFiles: { url: copied("guest-library-url.js"), idna: copied("guest-library-idna.js") },
-    addonFile: join(import.meta.dirname, "../node_modules", addon),
-  };
-}
-
-async function openBench(): Promise<Bench> {
-  const folder = temporaryFolder();
-  writeFileSync(join(folder, "package.json"), '{"type":"module"}');
-  const files = hostFiles(folder);
-  const launcher = await probeLauncher({
-    searchPath: process.env.PATH ?? "",
-    wanted: "auto",
-    nodeBinary: files.nodeBinary,
-  });
-  let written = 0;
-  return {
-    folder,
-    level: launcher.level,
-    open: () => openEngine({ launcher, files, limits: ISOLATE_LIMITS, now: () => performance.now() }),
-    async plan(code) {
-      written += 1;
-      const home = join(folder, `hook-${written}`);
-      mkdirSync(home);
-      const file = join(home, "hook.ts");
-      writeFileSync(file, `// hook ${written}\n${code}`);
-      const program = await buildProgram(file);
-      if (!program.ok) throw new Error(program.failure.message);
-      const quiet = { capabilities: nothing, log: () => {}, fault: () => {} };
-      return { name: `hook-${written}`, program: program.value, args: [], cwd: home, ...quiet };
-    },
-  };
-}
-
-function fire(engine: Engine, group: string, guest: string, plan: GuestPlan): Promise<Fired> {
-  return engine.fire({ group, guest, plan, event: EVENT, timeoutMs: 5000, context: CONTEXT, signal: NEVER });
-}
-
-async function answeredMs(engine: Engine, group: string, guest: string, plan: GuestPlan): Promise<number> {
-  const startedMs = performance.now();
-  const fired = await fire(engine, group, guest, plan);
-  if (!fired.ok) throw new Error(fired.failure.message);
-  return performance.now() - startedMs;
-}
-
-async function ours({ open, plan }: Bench): Promise<Peer> {
+async function ours({ open, plan }: HookBench): Promise<Peer> {
   const engine = open();
   const hook = await plan(HOOK);
   const call = async (times: number) => {
@@ -179,24 +85,27 @@ type Cold = {
 };
 
 /** From a script that no process has seen to its first verdict; it is bundled before. */
-async function benchCold({ open, plan }: Bench, peers: readonly Peer[]): Promise<readonly Figure[]> {
+async function benchCold({ open, plan }: HookBench, peers: readonly Peer[]): Promise<readonly Figure[]> {
   const engine = open();
   await answeredMs(engine, "old", "old", await plan(HOOK));
   await pause(SPARE_MS);
   let count = 0;
   const pooled = async () => {
     count += 1;
+    const hook = await plan(HOOK);
     await pause(PAUSE_MS);
-    return answeredMs(engine, "old", `new ${count}`, await plan(HOOK));
+    return answeredMs(engine, "old", `new ${count}`, hook);
   };
   const spare = async () => {
     count += 1;
+    const hook = await plan(HOOK);
     await pause(SPARE_MS);
-    return answeredMs(engine, `group ${count}`, "new", await plan(HOOK));
+    return answeredMs(engine, `group ${count}`, "new", hook);
   };
   const fromNothing = async () => {
+    const hook = await plan(HOOK);
     const fresh = open();
-    const ms = await answeredMs(fresh, "new", "new", await plan(HOOK));
+    const ms = await answeredMs(fresh, "new", "new", hook);
     await fresh.close();
     return ms;
   };
@@ -231,7 +140,7 @@ function hostPid(): number {
   return host;
 }
 
-async function benchMemory({ open, plan }: Bench): Promise<readonly Figure[]> {
+async function benchMemory({ open, plan }: HookBench): Promise<readonly Figure[]> {
   const engine = open();
   await answeredMs(engine, "group", "first", await plan(HOOK));
   const pid = hostPid();
@@ -268,7 +177,7 @@ async function benchMemory({ open, plan }: Bench): Promise<readonly Figure[]> {
   ];
 }
 
-async function benchKill({ open, plan }: Bench): Promise<Figure> {
+async function benchKill({ open, plan }: HookBench): Promise<Figure> {
   const engine = open();
   const [good, bad] = [await plan(HOOK), await plan(WEDGE)];
   const samples: number[] = [];
@@ -287,7 +196,7 @@ async function benchKill({ open, plan }: Bench): Promise<Figure> {
 }
 
 /** A hundred hooks that nothing but SIGKILL stops, all at once, and one of another trust group that goes on working. */
-async function benchAttack({ open, plan }: Bench): Promise<readonly Figure[]> {
+async function benchAttack({ open, plan }: HookBench): Promise<readonly Figure[]> {
   const engine = open();
   const [good, bad] = [await plan(HOOK), await plan(WEDGE)];
   await answeredMs(engine, "good", "good", good);
@@ -327,7 +236,7 @@ async function benchAttack({ open, plan }: Bench): Promise<readonly Figure[]> {
 
 /** All figures of hooks, printed as they come. */
 export async function benchHooks(): Promise<void> {
-  const bench = await openBench();
+  const bench = await openHookBench();
   const peers = [
     await ours(bench),
     denoRun(bench.folder),

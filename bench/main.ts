@@ -3,6 +3,7 @@
 import { cpus } from "node:os";
 import { benchSay, benchStart } from "./daemon.ts";
 import { printFigures } from "./figure.ts";
+import { benchHooks } from "./hooks.ts";
 import { benchJournal, printJournal } from "./journal.ts";
 import { benchRounds } from "./rounds.ts";
 
@@ -11,3 +12,4 @@ printFigures("start and rest", await benchStart());
 printFigures("one message", await benchSay());
 printFigures("tool rounds (vendor SDK, loopback model server and both syncs included)", await benchRounds());
 printJournal(await benchJournal());
+await benchHooks();
