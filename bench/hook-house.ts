@@ -80,7 +80,7 @@ export async function openHookBench(): Promise<HookBench> {
       writeFileSync(file, `// hook ${written}\n${code}`);
       const program = await buildProgram(file);
       if (!program.ok) throw new Error(program.failure.message);
-      const quiet = { capabilities: nothing, log: () => {}, fault: () => {} };
+      const quiet = { capabilities: nothing, log: () => {}, fault: () => {}, killed: () => {} };
       return { name: `hook-${written}`, program: program.value, args: [], cwd: home, ...quiet };
     },
   };

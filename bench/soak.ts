@@ -260,7 +260,11 @@ async function main(): Promise<void> {
   const what = `${wanted.calls} hook calls, ${wanted.hostile} of them hostile, in ${LANES} conversations`;
   console.log(`${what}; walls: ${room.launcher.level}`);
   const tally: Tally = {
-    ...{ calls: 0, hostile: 0, receipts: 0, skipped: 0, harmed: 0 },
+    calls: 0,
+    hostile: 0,
+    receipts: 0,
+    skipped: 0,
+    harmed: 0,
     tornAlong: 0,
     unpunished: 0,
     wrong: "",

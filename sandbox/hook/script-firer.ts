@@ -27,6 +27,8 @@ export type ScriptFirerOptions = {
   readonly broker: HookReach;
   readonly records: HookRecords;
   readonly log: (hook: string, line: string) => void;
+  /** A hook's process had to be killed while no event could be told of it. */
+  readonly killed: (hook: ScriptHook) => void;
 };
 
 /** Fires events at scripts. */
@@ -142,6 +144,10 @@ export function scriptFirer(options: ScriptFirerOptions): ScriptFirer {
       },
       log: (_to, text) => logLines(program.explainPrinted(text).replace(/\n$/, ""), log),
       fault: (error) => logLines(`uncaught ${error.full}`, log),
+      killed({ message }) {
+        logLines(`${hook.name} ${message}`, log);
+        options.killed(hook);
+      },
     };
   }
 

@@ -108,7 +108,13 @@ export function openScriptHooks(options: ScriptHooksOptions): ScriptHooks {
     log: (line) => log("hooks", line),
     notesFor: (hook) => (hook.kind === "command" ? [commands.closed ?? COMMANDS_SEE] : grantNotes(hook)),
   });
-  const scripts = scriptFirer({ ...options, records });
+  const scripts = scriptFirer({
+    ...options,
+    records,
+    killed(hook) {
+      states.killed(hook).catch((cause: unknown) => log("hooks", `a kill of ${hook.name} was not counted: ${cause}`));
+    },
+  });
   let trials = 0;
 
   async function askNow(

@@ -18,6 +18,8 @@ export type GuestPlan = {
   log(to: "stdout" | "stderr", text: string): void;
   /** An error that nothing in the guest caught. */
   fault(error: ErrorText): void;
+  /** Its process had to be killed, and it is to blame, while it was asked nothing that could be told of it. */
+  killed(failure: Failure): void;
 };
 
 /** One event for one hook in one conversation. */

@@ -40,7 +40,7 @@ async function runIn(host: HostProcess, order: ScriptOrder, { limits, now }: Scr
     limits: { memoryMib, sliceMs: timeLimitMs, activeMs: timeLimitMs, stuckMs: limits.stuckMs },
     ...{ loadMs: timeLimitMs, loadLimitMs: timeLimitMs, queueMs: timeLimitMs, wordsMax: 0 },
     exit: order.exit,
-    killed: () => {},
+    killed: plan.killed,
   });
   return fired(await session.loaded);
 }

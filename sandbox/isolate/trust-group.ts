@@ -1,4 +1,4 @@
-import { type Failure, type FailureCode, fail, ok, type Result } from "../../core/domain/failure.ts";
+import { type FailureCode, fail, ok, type Result } from "../../core/domain/failure.ts";
 import type { Capabilities } from "../broker/capabilities.ts";
 import type { Fired, Firing } from "./engine.ts";
 import { type EndTurn, eventQueue } from "./event-queue.ts";
@@ -63,8 +63,6 @@ async function unlessAborted<T>(work: Promise<Result<T>>, signal: AbortSignal): 
 export function trustGroup({ pool, watch, limits, now, onEmpty }: GroupOptions): TrustGroup {
   /** In the order of last use. */
   const guests = new Map<string, Opened>();
-  /** Kills that came when no event was there to be told of them; the next of the same guest and program is. */
-  const debts = new Map<string, { readonly programId: string; readonly failure: Failure }>();
   let host: HostProcess | undefined;
   let hosting: Promise<Result<HostProcess>> | undefined;
   let proven = false;
@@ -150,7 +148,7 @@ export function trustGroup({ pool, watch, limits, now, onEmpty }: GroupOptions):
   }
 
   async function openGuest(firing: Firing): Promise<Result<Opened>> {
-    const { plan, context, signal, guest } = firing;
+    const { plan, context, signal } = firing;
     const capabilities = plan.capabilities();
     capabilities.attend(context);
     const [found, views] = await Promise.all([hostFor(signal), capabilities.open()]);
@@ -168,11 +166,11 @@ export function trustGroup({ pool, watch, limits, now, onEmpty }: GroupOptions):
       exit: () => session.close(),
       killed(failure) {
         proven = false;
-        debts.set(guest, { programId: plan.program.id, failure });
+        plan.killed(failure);
       },
     });
     const opened = { programId: plan.program.id, capabilities, session };
-    guests.set(guest, opened);
+    guests.set(firing.guest, opened);
     return ok(opened);
   }
 
@@ -203,14 +201,6 @@ export function trustGroup({ pool, watch, limits, now, onEmpty }: GroupOptions):
     return { heard, hadEffect };
   }
 
-  function takeDebt({ guest, plan }: Firing): Heard | undefined {
-    const debt = debts.get(guest);
-    debts.delete(guest);
-    return debt?.programId === plan.program.id
-      ? { ok: false, failure: debt.failure, killed: true, again: "no" }
-      : undefined;
-  }
-
   async function inTurn<T>(firing: Firing, alone: boolean, work: () => Promise<T>): Promise<T | Heard> {
     const turn = await queue.enter(firing.guest, alone, firing.signal);
     if (turn === "full")
@@ -230,19 +220,13 @@ export function trustGroup({ pool, watch, limits, now, onEmpty }: GroupOptions):
     }
   }
 
-  async function fireOnce(firing: Firing): Promise<Tried> {
-    const debt = takeDebt(firing);
-    if (debt) return { heard: debt, hadEffect: false };
-    return attempt(firing);
-  }
-
   return {
     get empty() {
       return host === undefined && queue.busy === 0;
     },
     async fire(firing) {
       watch.stir();
-      const tried = await inTurn(firing, false, () => fireOnce(firing));
+      const tried = await inTurn(firing, false, () => attempt(firing));
       if ("ok" in tried) return fired(tried);
       let { heard } = tried;
       if (!heard.ok && heard.again !== "no" && tried.hadEffect) {
@@ -257,7 +241,6 @@ export function trustGroup({ pool, watch, limits, now, onEmpty }: GroupOptions):
       return fired(heard);
     },
     forget(guest) {
-      debts.delete(guest);
       if (!queue.isBusy(guest)) dropGuest(guest);
     },
     stop,

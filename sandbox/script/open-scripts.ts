@@ -100,6 +100,8 @@ export function openScripts(options: ScriptsOptions): Scripts {
         program,
         args,
         cwd: check(grant, { kind: "read", path: folder }).ok ? folder : "",
+        // Its run ends with it, and that is told.
+        killed: () => {},
         capabilities: () =>
           openCapabilities({
             ...broker,

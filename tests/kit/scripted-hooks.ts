@@ -9,6 +9,7 @@ export function scriptedHooks(
   const events: HookEvent[] = [];
   return {
     events,
+    forget() {},
     points: () => events.map(({ at }) => at),
     hears: async (point) => hooks[point] !== undefined,
     async run(event, context) {

@@ -59,7 +59,7 @@ export async function openHouse({ replies, tools = [], hooks, limits, dir }: Hou
     },
   };
   const provider = scriptedProvider(replies);
-  const quiet = hooks ?? { hears: async () => false, run: async () => NO_HOOKS };
+  const quiet = hooks ?? { hears: async () => false, run: async () => NO_HOOKS, forget() {} };
   const protectedPath = (path: string) => (path.includes(".ssh") ? "keys lie there" : undefined);
   const sessions = sessionRegistry(journal, {
     providers: onlyProvider(provider),
