@@ -39,7 +39,11 @@ const BOUNDARY = "(<isolated-vm boundary>)";
 
 /** What isolated-vm's error says about the slice; texts of version 7. */
 function readFailure(error: unknown): { end: "slice" | "memory" } | { fault: string } {
-  const { message, stack } = Object(error) as { message?: unknown; stack?: unknown };
+  if (typeof error !== "object" || error === null) {
+    const text = typeof error === "string" ? JSON.stringify(error) : String(error);
+    return { fault: text.slice(0, FAULT_CHARS) };
+  }
+  const { message, stack } = error as { message?: unknown; stack?: unknown };
   if (message === "Script execution timed out.") return { end: "slice" };
   if (typeof message === "string" && /^Isolate (?:was|is) (?:already )?disposed/.test(message))
     return { end: "memory" };
