@@ -1,0 +1,44 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type Examiner, openExaminer } from "./attempt.ts";
+import { CASES } from "./cases.ts";
+import { AREAS } from "./escape-case.ts";
+import { type EscapeHouse, openEscapeHouse } from "./escape-house.ts";
+
+/** Growth of this process over all attempts together, MiB: an attempt for itself may leave half of it. */
+const GROWTH_MIB = 300;
+
+/** All attempts, one after the other, in one house. */
+export function escapeSuite(wanted: "auto" | "none"): void {
+  let house: EscapeHouse;
+  let examiner: Examiner;
+  let startRssBytes = 0;
+  beforeAll(async () => {
+    house = await openEscapeHouse({ wanted, cases: CASES });
+    examiner = openExaminer(house);
+    startRssBytes = process.memoryUsage.rss();
+    if (wanted === "auto" && house.launcher.level === "none")
+      console.info(`no bubblewrap here: ${house.launcher.detail}`);
+  });
+  afterAll(async () => {
+    examiner.end();
+    expect(await house.close()).toEqual([]);
+  });
+
+  for (const area of AREAS) {
+    describe(area, () => {
+      CASES[area].forEach((tried, index) => {
+        test(`code that ${tried.name} gets nowhere`, async ({ skip }) => {
+          const { level } = house.launcher;
+          if (tried.onlyAt && tried.onlyAt !== level) skip(`at level ${level} nothing stands in its way`);
+          const broken = await examiner.examine(area, index, tried);
+          if (broken.length > 0) expect.fail(broken.join("\n"));
+        });
+      });
+    });
+  }
+
+  test("all attempts together have left this process much as it was", () => {
+    const grownMib = (process.memoryUsage.rss() - startRssBytes) / 1024 / 1024;
+    expect(grownMib).toBeLessThan(GROWTH_MIB);
+  });
+}
