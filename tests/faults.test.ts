@@ -63,7 +63,7 @@ test("a broken hook and a broken manifest are named, and everything else runs", 
   expect(doctor.stdout).toContain("toolz");
   // What it should guard is not known, so it guards every call until it is mended.
   const guarded = await bench.claw("say", "read notes.md");
-  expect(`${guarded.stdout}${guarded.stderr}`).toContain('Critical hook "odd" failed');
+  expect(`${guarded.stdout}${guarded.stderr}`).toContain("Critical hook 'odd' failed");
   await bench.claw("hook", "remove", "odd");
   expect(await bench.claw("say", "read notes.md")).toMatchObject({
     code: 0,

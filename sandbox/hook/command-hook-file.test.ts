@@ -87,9 +87,10 @@ test.each([
   expect(parse(tree)).toMatchObject({ ok: false, failure: { message: expect.stringContaining(message) } });
 });
 
-test("JSON of something else is no hook, but a broken file that speaks of hooks is broken", () => {
+test("whole JSON of something else is no hook, and what ends before its end is broken whatever it begins with", () => {
   expect(parse({ rules: ["a"] })).toEqual({ ok: true, value: [] });
+  expect(parse([])).toEqual({ ok: true, value: [] });
   expect(parse({ hooks: { PreToolUse: [] }, disableAllHooks: true })).toEqual({ ok: true, value: [] });
-  expect(parseCommandFile("/h/data.json", '{"rules": [')).toEqual({ ok: true, value: [] });
-  expect(parseCommandFile("/h/data.json", '{"hooks": {')).toMatchObject({ ok: false });
+  for (const text of ["", "{", "{\0\0", '{"rules": [', '{"hooks": {', '{"\\u0068ooks": 1}'])
+    expect(parseCommandFile("/h/data.json", text)).toMatchObject({ ok: false });
 });

@@ -147,14 +147,15 @@ function readTree(file: string, tree: unknown): CommandHook[] {
   return hooks;
 }
 
-/** The commands of a settings file; none when it is a file of something else. Nothing is executed. */
+/**
+ * The commands of a settings file; none when it is whole JSON of something else. What cannot be read to its end fails,
+ * whatever its beginning says: the rest may hold a guard. Nothing is executed.
+ */
 export function parseCommandFile(file: string, text: string): Result<readonly CommandHook[]> {
   try {
     return ok(readTree(file, JSON.parse(text)));
   } catch (cause) {
     if (!(cause instanceof Misread) && !(cause instanceof SyntaxError)) throw cause;
-    // JSON of something else may lie here too, broken or not.
-    if (!/"hooks"/.test(text)) return ok([]);
     const what = cause instanceof SyntaxError ? `it is not JSON: ${cause.message}` : cause.message;
     return fail("invalid", `${basename(file)}: ${what}`, { hint: `mend ${file}`, cause });
   }

@@ -5,7 +5,8 @@ import type { HookAdmin, HookRow, HookTrial } from "../../core/domain/admin.ts";
 import { type Failed, type Failure, fail, failureToProto, ok, type Result } from "../../core/domain/failure.ts";
 import type { HookEvent, HookPoint } from "../../core/domain/hook.ts";
 import { fileStamp } from "../program/file-stamp.ts";
-import type { HookFolder } from "./hook-folder.ts";
+import { isFolderGuard } from "./hook-file.ts";
+import { HOOKS_MAX, type HookFolder } from "./hook-folder.ts";
 import { onErrorAt, readPoint } from "./hook-header.ts";
 import { place, placeNamed, placesOf, placeTypes, planPlacing } from "./hook-placing.ts";
 import type { HookStates } from "./hook-states.ts";
@@ -84,15 +85,40 @@ function notFound(name: string, hooks: readonly KnownHook[]): Failed {
   });
 }
 
+/** What is wrong with the folder as a whole. */
+function folderFailure(hooks: readonly KnownHook[]): Failed | undefined {
+  const failure = hooks.find(isFolderGuard)?.failure();
+  return failure && { ok: false, failure };
+}
+
+/** The guard that stands for the folder is neither removed nor turned off: it goes when the folder is mended. */
+function folderNamed(name: string, hooks: readonly KnownHook[]): Failed | undefined {
+  return hooks.some((hook) => hook.name === name && isFolderGuard(hook)) ? folderFailure(hooks) : undefined;
+}
+
+/** One hook file too many would stop every tool call. */
+function roomFor(hookFiles: number, hooks: readonly KnownHook[]): Result<void> {
+  const broken = folderFailure(hooks);
+  if (broken) return broken;
+  const count = new Set(hooks.map((hook) => hook.file)).size + hookFiles;
+  if (count <= HOOKS_MAX) return ok(undefined);
+  return fail("exhausted", `the hooks folder would hold ${count} hooks, ${HOOKS_MAX} are the limit`, {
+    hint: "remove some before: claw hook remove NAME",
+  });
+}
+
 function isObject(value: JsonValue): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /** Lists, adds, removes, switches and tries out the hooks of a folder. */
 export function hookAdmin({ hooksDir, folder, states, tryOut, retire, typesFile, log }: HookAdminOptions): HookAdmin {
-  async function rowOf(hook: KnownHook): Promise<HookRow> {
-    const { enabled, failure, notes } = await states.look(hook);
-    return hookRow(hook, enabled, failure, notes);
+  async function rowsOf(hooks: readonly KnownHook[]): Promise<readonly HookRow[]> {
+    const looked = await states.look(hooks);
+    return hooks.flatMap((hook, index) => {
+      const state = looked[index];
+      return state ? [hookRow(hook, state.enabled, state.failure, state.notes)] : [];
+    });
   }
 
   /** A hook by its name, or all of a group by its. */
@@ -110,24 +136,31 @@ export function hookAdmin({ hooksDir, folder, states, tryOut, retire, typesFile,
     const inPlace = places.includes(source) || planned.value.from === planned.value.to;
     const group = basename(places[0] ?? "", extname(places[0] ?? ""));
     if (!inPlace) {
-      const known = (await folder.hooks()).some((hook) => hook.group === group);
-      if (known || places.some(fileStamp)) {
+      const hooks = await folder.hooks();
+      if (hooks.some((hook) => hook.group === group) || places.some(fileStamp)) {
         return fail("conflict", `there is a hook "${group}" already`, {
           hint: `claw hook remove ${group}, or rename what you add`,
         });
       }
+      const room = roomFor(planned.value.hookFiles, hooks);
+      if (!room.ok) return room;
       const placed = await place(planned.value, hooksDir);
       if (!placed.ok) return placed;
     }
     const types = await placeTypes(typesFile, hooksDir);
     if (!types.ok) log(types.failure.message);
-    const added = (await folder.hooks()).filter((hook) => hook.group === group);
-    const row = summed(group, await Promise.all(added.map(rowOf)));
-    return row ? ok(row) : fail("invalid", `${source} is no hook`, { hint: "a hook has a @hook header" });
+    const hooks = await folder.hooks();
+    const row = summed(group, await rowsOf(hooks.filter((hook) => hook.group === group)));
+    if (row) return ok(row);
+    return folderFailure(hooks) ?? fail("invalid", `${source} is no hook`, { hint: "a hook has a @hook header" });
   }
 
+  /** What is kept goes before the file: when it cannot be written, the hook is there for another try. */
   async function remove(name: string): Promise<Result<void>> {
-    const hooks = await folder.hooks();
+    const whole = folderNamed(name, await folder.hooks());
+    if (whole) return whole;
+    // One that is not run can be what somebody wants to be rid of, and what is kept for it goes with its package.
+    const hooks = folder.found();
     const target = placeNamed(name, hooks, hooksDir);
     if (target === undefined) {
       const part = hooks.find((hook) => hook.name === name);
@@ -137,18 +170,24 @@ export function hookAdmin({ hooksDir, folder, states, tryOut, retire, typesFile,
       });
     }
     const leaving = hooks.filter((hook) => hook.file === target || hook.file.startsWith(`${target}/`));
+    const forgotten = await states.forget(leaving);
+    if (!forgotten.ok) return forgotten;
     try {
       await rm(target, { recursive: true });
+      return ok(undefined);
     } catch (cause) {
-      return fail("unavailable", `${target} could not be removed`, { cause, hint: "look at its folder's rights" });
+      const message = `${target} could not be removed: what was kept for it is gone, and it is on`;
+      return fail("unavailable", message, { cause, hint: "look at its folder's rights" });
+    } finally {
+      for (const hook of leaving) retire(hook.name);
     }
-    for (const hook of leaving) retire(hook.name);
-    return states.forget(leaving);
   }
 
   async function enable(name: string, enabled: boolean): Promise<Result<void>> {
     const hooks = await named(name);
     if (!hooks.ok) return hooks;
+    const whole = folderNamed(name, hooks.value);
+    if (whole) return whole;
     for (const hook of hooks.value) {
       const done = await states.switch(hook, enabled);
       if (!done.ok) return done;
@@ -186,7 +225,7 @@ export function hookAdmin({ hooksDir, folder, states, tryOut, retire, typesFile,
 
   return {
     async list() {
-      const rows = await Promise.all((await folder.hooks()).map(rowOf));
+      const rows = await rowsOf(await folder.hooks());
       return [...rows.filter((row) => !row.failure), ...rows.filter((row) => row.failure)];
     },
     add,

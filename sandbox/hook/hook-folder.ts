@@ -1,32 +1,29 @@
-import { statSync } from "node:fs";
+import { lstatSync, statSync } from "node:fs";
 import { readdir } from "node:fs/promises";
-import { basename, dirname, extname, join, relative } from "node:path";
-import { type Failure, fail, type Result } from "../../core/domain/failure.ts";
+import { basename, dirname, join } from "node:path";
+import { type Failure, fail, ok, type Result } from "../../core/domain/failure.ts";
 import { type FileStamp, fileStamp, isUnchanged } from "../program/file-stamp.ts";
-import { openRegular } from "../program/regular-file.ts";
-import { buildProgram, type ScriptProgram } from "../program/script-program.ts";
-import { brokenCommandFile, parseCommandFile } from "./command-hook-file.ts";
-import { type HookHeader, mentionsHook, parseHookHeader, unreadableHeader } from "./hook-header.ts";
-import { type KnownHook, notFiredNotes, type ScriptHook } from "./known-hook.ts";
+import {
+  brokenFolder,
+  isCommandFile,
+  isFolderGuard,
+  isScriptFile,
+  readCommandHooks,
+  readScriptHook,
+} from "./hook-file.ts";
+import type { KnownHook } from "./known-hook.ts";
 
 export type HookFolder = {
   /** The hooks in the order of running; at once, when nothing has changed since the last time. */
   hooks(): readonly KnownHook[] | Promise<readonly KnownHook[]>;
+  /** All that lie there, also those beyond the limit, which are not run; as of the last look. */
+  found(): readonly KnownHook[];
 };
 
-const NAME_PART = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
-const ENDINGS = [".ts", ".js"];
-/** The header is looked for in so many bytes. */
-const HEADER_BYTES = 8192;
-const COMMAND_FILE_LIMIT_BYTES = 1024 * 1024;
-
-export function isScriptFile(fileName: string): boolean {
-  return ENDINGS.includes(extname(fileName)) && !/^\.|\.d\.ts$|\.test\.[tj]s$/.test(fileName);
-}
-
-export function isCommandFile(fileName: string): boolean {
-  return extname(fileName) === ".json" && !fileName.startsWith(".");
-}
+/** Files with hooks that are run, those of packages included: each is looked at whenever something happens. */
+export const HOOKS_MAX = 256;
+/** Files that are open at one moment of reading the folder. */
+const READS_AT_ONCE = 32;
 
 function isPackage(folder: string, name: string): boolean {
   if (name.startsWith(".") || name === "node_modules") return false;
@@ -35,94 +32,6 @@ function isPackage(folder: string, name: string): boolean {
   } catch {
     // A link to itself: a script of that name is shown as one that cannot be read.
     return false;
-  }
-}
-
-/** The first bytes of a regular file as text. */
-export async function readHead(file: string, limitBytes: number = HEADER_BYTES): Promise<string> {
-  const { handle } = await openRegular(file);
-  await using opened = handle;
-  const { buffer, bytesRead } = await opened.read(Buffer.alloc(limitBytes), 0, limitBytes, 0);
-  return buffer.toString("utf8", 0, bytesRead);
-}
-
-/** `guard/guard.ts` is the hook "guard", `guard/log.ts` the hook "guard/log". */
-function namesOf(file: string, hooksDir: string): { readonly name: string; readonly group: string } {
-  const stem = basename(file, extname(file));
-  const group = relative(hooksDir, dirname(file));
-  if (group === "") return { name: stem, group: stem };
-  return { name: stem === group ? group : `${group}/${stem}`, group };
-}
-
-function scriptHook(file: string, hooksDir: string, header: HookHeader): ScriptHook {
-  let built: { readonly entry: FileStamp | undefined; readonly result: Result<ScriptProgram> } | undefined;
-  let building: Promise<Result<ScriptProgram>> | undefined;
-
-  function isCurrent(): boolean {
-    if (!built) return false;
-    // A failed build is tried again as soon as the file itself changes; which import was at fault is not known.
-    return built.result.ok
-      ? built.result.value.inputs.every(isUnchanged)
-      : built.entry !== undefined && isUnchanged(built.entry);
-  }
-
-  async function build(): Promise<Result<ScriptProgram>> {
-    const entry = fileStamp(file);
-    const result = await buildProgram(file);
-    built = { entry, result };
-    building = undefined;
-    return result;
-  }
-
-  return {
-    kind: "script",
-    ...namesOf(file, hooksDir),
-    file,
-    folder: dirname(file),
-    header,
-    notes: notFiredNotes(header.points),
-    failure: () => header.failure ?? (built && !built.result.ok ? built.result.failure : undefined),
-    async program() {
-      if (header.failure) return { ok: false, failure: header.failure };
-      if (built && isCurrent()) return built.result;
-      building ??= build();
-      return building;
-    },
-  };
-}
-
-function unreadable(file: string, cause: unknown): Failure {
-  return fail("invalid", `${basename(file)} cannot be read`, { hint: `look at ${file}`, cause }).failure;
-}
-
-function nameFailure(file: string, hooksDir: string): Failure | undefined {
-  const parts = relative(hooksDir, file)
-    .replace(/\.\w+$/, "")
-    .split("/");
-  if (parts.every((part) => NAME_PART.test(part))) return undefined;
-  return fail("invalid", `${basename(file)}: a hook's name has letters, digits, ".", "_" and "-", at most 64`).failure;
-}
-
-/** Reads one script's header. Undefined for a module of a package: it lies there to be imported. */
-export async function readScriptHook(file: string, hooksDir: string): Promise<ScriptHook | undefined> {
-  try {
-    const head = await readHead(file);
-    if (dirname(file) !== hooksDir && !mentionsHook(head)) return undefined;
-    const header = parseHookHeader(basename(file), head, dirname(file));
-    return scriptHook(file, hooksDir, { ...header, failure: nameFailure(file, hooksDir) ?? header.failure });
-  } catch (cause) {
-    return scriptHook(file, hooksDir, unreadableHeader(unreadable(file, cause)));
-  }
-}
-
-/** Reads the commands of a settings file; one broken hook for a file that cannot be read. */
-export async function readCommandHooks(file: string): Promise<readonly KnownHook[]> {
-  try {
-    const text = await readHead(file, COMMAND_FILE_LIMIT_BYTES);
-    const parsed = parseCommandFile(file, text);
-    return parsed.ok ? parsed.value : [brokenCommandFile(file, parsed.failure)];
-  } catch (cause) {
-    return [brokenCommandFile(file, unreadable(file, cause))];
   }
 }
 
@@ -155,16 +64,42 @@ function markDoubles(hooks: readonly KnownHook[]): KnownHook[] {
 
 type Found = { readonly stamp: FileStamp; readonly hooks: readonly KnownHook[] };
 
+/** Of a link that leads nowhere, which is no file that has gone: what it led to may be a guard. Never current. */
+function strayStamp(path: string): FileStamp | undefined {
+  return lstatSync(path, { throwIfNoEntry: false }) && { path, mark: "leads nowhere" };
+}
+
+function tooMany(count: number): Failure {
+  return fail("exhausted", `the hooks folder holds ${count} hooks, ${HOOKS_MAX} are the limit; remove some`, {
+    hint: "until then no tool is called: claw hook remove NAME, or move files out of the folder",
+  }).failure;
+}
+
+/** None when it has just been removed. */
+async function namesIn(hooksDir: string): Promise<Result<readonly string[]>> {
+  try {
+    return ok(await readdir(hooksDir));
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code === "ENOENT") return ok([]);
+    return fail("unavailable", "the hooks folder cannot be read", {
+      hint: `look at ${hooksDir} and its rights`,
+      cause,
+    });
+  }
+}
+
 /** Watches a folder of hooks by looking at it whenever somebody asks, which is never too late. */
 export function hookFolder(hooksDir: string): HookFolder {
   /** The folder itself, and each package. */
   let folders: readonly FileStamp[] | undefined;
   let known = new Map<string, Found>();
+  /** What a change is looked for in. */
+  let watched: readonly FileStamp[] = [];
   let ordered: readonly KnownHook[] = [];
   let scanning: Promise<readonly KnownHook[]> | undefined;
 
   async function readOne(file: string): Promise<readonly [string, Found] | undefined> {
-    const stamp = fileStamp(file);
+    const stamp = fileStamp(file) ?? strayStamp(file);
     if (!stamp) return undefined;
     const before = known.get(file);
     if (before?.stamp.mark === stamp.mark) return [file, before];
@@ -182,17 +117,38 @@ export function hookFolder(hooksDir: string): HookFolder {
     return before.length > 0 ? before : [folder];
   }
 
+  async function readAll(files: readonly string[]): Promise<Map<string, Found>> {
+    const found = new Map<string, Found>();
+    for (let at = 0; at < files.length; at += READS_AT_ONCE) {
+      const read = await Promise.all(files.slice(at, at + READS_AT_ONCE).map(readOne));
+      for (const entry of read) if (entry) found.set(...entry);
+    }
+    return found;
+  }
+
+  /** Beyond the limit the later ones are not run; a guard may be one of them, so the folder itself denies. */
+  function takeFound(): void {
+    const hookFiles = [...known.values()].filter(({ hooks }) => hooks.length > 0);
+    const taken = hookFiles.slice(0, HOOKS_MAX).flatMap(({ hooks }) => hooks);
+    const guards = hookFiles.length > HOOKS_MAX ? [brokenFolder(hooksDir, tooMany(hookFiles.length))] : [];
+    ordered = [...guards, ...markDoubles(taken.sort(inOrder))];
+    const others = [...known.values()].filter(({ hooks }) => hooks.length === 0);
+    // One more than the limit is enough: while they are unchanged there are too many, whatever becomes of the rest.
+    watched = [...others, ...hookFiles.slice(0, HOOKS_MAX + 1)].map(({ stamp }) => stamp);
+  }
+
   async function scan(): Promise<readonly KnownHook[]> {
     const top = fileStamp(hooksDir);
-    const names = top ? await readdir(hooksDir).catch(() => undefined) : [];
-    if (!names) return ordered;
+    const listed = top ? await namesIn(hooksDir) : ok([]);
+    // Nothing is current then: the next one looks again.
+    if (!listed.ok) return [brokenFolder(hooksDir, listed.failure), ...ordered.filter((hook) => !isFolderGuard(hook))];
+    const names = listed.value;
     const packages = names.filter((name) => isPackage(hooksDir, name)).map((name) => join(hooksDir, name));
     const stamps = [top ?? [], ...packages.map((folder) => fileStamp(folder) ?? [])].flat();
     const own = names.filter((name) => isScriptFile(name) || isCommandFile(name)).map((name) => join(hooksDir, name));
     const files = [...own, ...(await Promise.all(packages.map(packageFiles))).flat()].sort();
-    const read = await Promise.all(files.map(readOne));
-    known = new Map(read.filter((entry) => entry !== undefined));
-    ordered = markDoubles([...known.values()].flatMap(({ hooks }) => hooks).sort(inOrder));
+    known = await readAll(files);
+    takeFound();
     folders = stamps;
     return ordered;
   }
@@ -200,8 +156,7 @@ export function hookFolder(hooksDir: string): HookFolder {
   function isCurrent(): boolean {
     if (!folders?.every(isUnchanged)) return false;
     if (folders.length === 0 && fileStamp(hooksDir)) return false;
-    for (const { stamp } of known.values()) if (!isUnchanged(stamp)) return false;
-    return true;
+    return watched.every(isUnchanged);
   }
 
   return {
@@ -213,5 +168,6 @@ export function hookFolder(hooksDir: string): HookFolder {
       });
       return scanning;
     },
+    found: () => [...known.values()].flatMap(({ hooks }) => hooks).sort(inOrder),
   };
 }

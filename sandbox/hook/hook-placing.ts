@@ -2,7 +2,7 @@ import { cp, mkdir, open, readdir, readFile, rename, rm, stat } from "node:fs/pr
 import { basename, dirname, extname, join, relative } from "node:path";
 import { fail, ok, type Result } from "../../core/domain/failure.ts";
 import { fileStamp } from "../program/file-stamp.ts";
-import { isCommandFile, isScriptFile, readCommandHooks, readHead, readScriptHook } from "./hook-folder.ts";
+import { isCommandFile, isScriptFile, readCommandHooks, readHead, readScriptHook } from "./hook-file.ts";
 import { mentionsHook } from "./hook-header.ts";
 import type { KnownHook, ScriptHook } from "./known-hook.ts";
 
@@ -18,6 +18,8 @@ export type Placing = {
   readonly to: string;
   /** Relative to `from`. */
   readonly files: readonly string[];
+  /** How many of the files are hooks. */
+  readonly hookFiles: number;
 };
 
 /** Why a hook cannot be taken, as far as that shows without running it. */
@@ -33,7 +35,8 @@ async function placeScript(file: string, hooksDir: string): Promise<Result<Placi
   if (!script) return fail("invalid", `${file} is no hook`);
   const inputs = await soundScript(script);
   if (!inputs.ok) return inputs;
-  if (inputs.value.length === 1) return ok({ from: dirname(file), to: hooksDir, files: [basename(file)] });
+  if (inputs.value.length === 1)
+    return ok({ from: dirname(file), to: hooksDir, files: [basename(file)], hookFiles: 1 });
   const entry = inputs.value.find((path) => basename(path) === basename(file)) ?? file;
   const from = dirname(entry);
   for (const path of inputs.value) {
@@ -43,7 +46,7 @@ async function placeScript(file: string, hooksDir: string): Promise<Result<Placi
       });
   }
   const to = join(hooksDir, basename(file, extname(file)));
-  return ok({ from, to, files: inputs.value.map((path) => relative(from, path)) });
+  return ok({ from, to, files: inputs.value.map((path) => relative(from, path)), hookFiles: 1 });
 }
 
 /** All files of a folder but hidden ones and installed modules. */
@@ -73,7 +76,7 @@ async function placePackage(folder: string, hooksDir: string): Promise<Result<Pl
     const sound = await soundScript(hook);
     if (!sound.ok) return sound;
   }
-  return ok({ from: folder, to: join(hooksDir, basename(folder)), files: files.value });
+  return ok({ from: folder, to: join(hooksDir, basename(folder)), files: files.value, hookFiles: hooks.length });
 }
 
 async function placeCommands(file: string, hooksDir: string): Promise<Result<Placing>> {
@@ -82,7 +85,7 @@ async function placeCommands(file: string, hooksDir: string): Promise<Result<Pla
   if (broken) return { ok: false, failure: broken };
   if (hooks.length === 0)
     return fail("invalid", `${file} has no hooks in it`, { hint: 'it begins with {"hooks": {"PreToolUse": […]}}' });
-  return ok({ from: dirname(file), to: hooksDir, files: [basename(file)] });
+  return ok({ from: dirname(file), to: hooksDir, files: [basename(file)], hookFiles: 1 });
 }
 
 /** Looks at what a person wants to add as if it lay in the folder already; nothing of it is executed. */
@@ -158,7 +161,8 @@ export function placeNamed(name: string, hooks: readonly KnownHook[], hooksDir: 
   const group = hooks.filter((candidate) => candidate.group === (hook?.group ?? name));
   const first = group[0];
   if (!first) return undefined;
-  if (first.kind === "command") return hook ? undefined : first.file;
+  // A broken settings file is one hook with the file's own name.
+  if (first.kind === "command") return hook && hook.name !== hook.group ? undefined : first.file;
   const inPackage = dirname(first.file) !== hooksDir;
   return inPackage && (!hook || group.length === 1) ? dirname(first.file) : hook?.file;
 }

@@ -95,6 +95,16 @@ test("a store has at most a thousand keys, also when they are asked for at once"
   expect(await records.set("a", "k0", "again")).toMatchObject({ ok: true });
 });
 
+test("a long queue is worked off in the order of asking, also by those who come while it is", async () => {
+  const records = openHookRecords(journal);
+  const order: number[] = [];
+  const ask = (n: number) => records.get("a", "k").then(() => void order.push(n));
+  const first = Array.from({ length: 500 }, (_, n) => ask(n));
+  await first[70];
+  await Promise.all([...first, ...Array.from({ length: 500 }, (_, n) => ask(500 + n))]);
+  expect(order).toEqual(Array.from({ length: 1000 }, (_, n) => n));
+});
+
 test("two writers of one journal lose nothing", async () => {
   const [one, two] = [openHookRecords(journal), openHookRecords(journal)];
   await one.set("a", "first", 1);

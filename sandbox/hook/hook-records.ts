@@ -36,6 +36,8 @@ export type HookRecords = {
   switch(hook: string, change: HookSwitch): Promise<Result<void>>;
   /** What people answered for good. */
   grants(principal: string): Promise<Result<readonly RememberedGrant[]>>;
+  /** The same of everybody, by principal: permission → allowed. */
+  allGrants(): Promise<Result<ReadonlyMap<string, ReadonlyMap<string, boolean>>>>;
   remember(principal: string, grant: RememberedGrant): Promise<Result<void>>;
   /** Takes back all that people answered for good. */
   forgetGrants(principal: string): Promise<Result<void>>;
@@ -60,6 +62,8 @@ type Queued = { run(fold: Fold): readonly EventBody[]; settle(written: Result<vo
 export function openHookRecords(journal: Journal): HookRecords {
   let fold: Fold | undefined;
   let queue: Queued[] = [];
+  /** How many at the queue's beginning have been taken out of it. */
+  let taken = 0;
   let draining = false;
 
   async function load(): Promise<Result<Fold>> {
@@ -91,9 +95,14 @@ export function openHookRecords(journal: Journal): HookRecords {
   async function drain(): Promise<void> {
     if (draining) return;
     draining = true;
-    while (queue.length > 0) {
-      const batch = queue.slice(0, BATCH_MAX);
-      queue = queue.slice(BATCH_MAX);
+    while (taken < queue.length) {
+      const batch = queue.slice(taken, taken + BATCH_MAX);
+      taken += batch.length;
+      // Only when at least half of it goes: to move what is left after each batch would take the square of its length.
+      if (taken * 2 >= queue.length) {
+        queue = queue.slice(taken);
+        taken = 0;
+      }
       const written = await write(batch).catch((cause: unknown) => {
         fold = undefined;
         return fail("unavailable", "the journal of hooks cannot be used", { cause });
@@ -131,6 +140,7 @@ export function openHookRecords(journal: Journal): HookRecords {
     switch: (hook, change) => append({ case: "hookSwitched", value: { hook, ...change } }),
     grants: (principal) =>
       read((now) => [...(now.grants.get(principal) ?? [])].map(([permission, allowed]) => ({ permission, allowed }))),
+    allGrants: () => read((now) => now.grants),
     remember: (principal, grant) => append({ case: "grantRemembered", value: { principal, ...grant } }),
     forgetGrants: (principal) =>
       inTurn<void>((now) => {

@@ -16,7 +16,8 @@ export type HookState = {
  * its on-error, until its program changes or a person turns it on again.
  */
 export type HookStates = {
-  look(hook: KnownHook): Promise<HookState>;
+  /** One state for each, in their order. */
+  look(hooks: readonly KnownHook[]): Promise<readonly HookState[]>;
   /** The hooks that take part at all, in their order. */
   active(hooks: readonly KnownHook[]): Promise<readonly KnownHook[]>;
   /** Why a hook is not run although it takes part: the breaker has turned it off. The message goes on after its name. */
@@ -25,7 +26,7 @@ export type HookStates = {
   switch(hook: KnownHook, enabled: boolean): Promise<Result<void>>;
   /** Counts a kill; turns the hook off when it was one too many. */
   killed(hook: KnownHook): Promise<void>;
-  /** They were removed: their stores and what people answered them for good are gone; another of the name begins anew. */
+  /** They are to be removed: their stores and what people answered them for good go, and so do their switches. */
   forget(hooks: readonly KnownHook[]): Promise<Result<void>>;
 };
 
@@ -63,8 +64,8 @@ export function hookStates({ records, breaker: limits, now, log, notesFor }: Hoo
     return new Map();
   }
 
-  async function switchOf(hook: KnownHook): Promise<HookSwitch> {
-    const last = (await switches()).get(hook.name) ?? ON;
+  async function switchOf(hook: KnownHook, known: ReadonlyMap<string, HookSwitch>): Promise<HookSwitch> {
+    const last = known.get(hook.name) ?? ON;
     if (last.enabled || last.sourceHash === "") return last;
     return last.sourceHash === (await sourceHashOf(hook)) ? last : ON;
   }
@@ -81,22 +82,27 @@ export function hookStates({ records, breaker: limits, now, log, notesFor }: Hoo
     return { ...failure, message: `hook "${hook.name}" ${failure.message}` };
   }
 
-  async function grantNotes(hook: KnownHook): Promise<readonly string[]> {
-    const grants = await records.grants(principalOf(hook));
-    if (!grants.ok || grants.value.length === 0) return [];
-    const text = grants.value.map(({ permission, allowed }) => `${allowed ? "" : "not "}${permission}`).join(", ");
+  function grantNotes(grants: ReadonlyMap<string, boolean> | undefined): readonly string[] {
+    if (!grants || grants.size === 0) return [];
+    const text = [...grants].map(([permission, allowed]) => `${allowed ? "" : "not "}${permission}`).join(", ");
     return [`a person answered for good: ${text}`];
   }
 
   return {
-    async look(hook) {
-      const state = await switchOf(hook);
-      const notes = [...notesFor(hook), ...(await grantNotes(hook))];
-      return {
-        enabled: state.enabled,
-        failure: state.enabled ? undefined : named(hook, offBecause(hook, state)),
-        notes,
-      };
+    async look(hooks) {
+      // Read once for all of them: each reading waits for its turn behind what is being written.
+      const [known, grants] = await Promise.all([switches(), records.allGrants()]);
+      return Promise.all(
+        hooks.map(async (hook) => {
+          const state = await switchOf(hook, known);
+          const answered = grants.ok ? grants.value.get(principalOf(hook)) : undefined;
+          return {
+            enabled: state.enabled,
+            failure: state.enabled ? undefined : named(hook, offBecause(hook, state)),
+            notes: [...notesFor(hook), ...grantNotes(answered)],
+          };
+        }),
+      );
     },
     async active(hooks) {
       if (hooks.length === 0) return hooks;
@@ -105,7 +111,7 @@ export function hookStates({ records, breaker: limits, now, log, notesFor }: Hoo
       return hooks.filter(({ name }) => !(known.get(name)?.enabled === false && known.get(name)?.because === ""));
     },
     async broken(hook) {
-      const state = await switchOf(hook);
+      const state = await switchOf(hook, await switches());
       return state.enabled ? undefined : offBecause(hook, state);
     },
     switch(hook, enabled) {

@@ -5,6 +5,7 @@ import { createConnection } from "node:net";
 import { join } from "node:path";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { HOOKS_MAX } from "../../sandbox/hook/hook-folder.ts";
 import { CLAW, dial, eventually } from "../kit/claw.ts";
 import { type BesiegedDaemon, besiege } from "./besieged-daemon.ts";
 
@@ -39,6 +40,12 @@ async function withstandFile(name: string, lay: (path: string) => void): Promise
   }
 }
 
+async function layCrowd(files: number, text: string): Promise<void> {
+  mkdirSync(at("crowd"));
+  // One after the other, so that this side of the connections is not deaf meanwhile.
+  for (let index = 0; index < files; index += 1) await writeFile(at(`crowd/c${index}.ts`), text);
+}
+
 describe("a hooks folder", () => {
   test.each<readonly [string, string, (path: string) => void, RegExp]>([
     [
@@ -47,7 +54,12 @@ describe("a hooks folder", () => {
       (path) => execFileSync("mkfifo", [path]),
       /pipe.*(broken|cannot be read)/,
     ],
-    ["a pipe with the name of a settings file", "pipe.json", (path) => execFileSync("mkfifo", [path]), /pipe|attacked/],
+    [
+      "a pipe with the name of a settings file",
+      "pipe.json",
+      (path) => execFileSync("mkfifo", [path]),
+      /pipe.*(broken|cannot be read)/,
+    ],
     ["a link to itself", "loop.ts", (path) => symlinkSync(path, path), /loop.*(broken|cannot be read)/],
     [
       "a link to an endless device",
@@ -72,7 +84,7 @@ describe("a hooks folder", () => {
         writeFileSync(path, "{");
         truncateSync(path, 10 * 1024 ** 3);
       },
-      /huge|attacked/,
+      /huge.*broken.*bytes/,
     ],
     [
       "a header of a megabyte",
@@ -150,20 +162,39 @@ describe("a hooks folder", () => {
 
   test.each<readonly [string, number, string, number]>([
     ["ten thousand files that are none", FILES, "export const part = 1;\n", 0],
-    ["a thousand scripts", SCRIPTS, LISTENER, SCRIPTS],
+    ["as many scripts as there may be beside the innocent one", HOOKS_MAX - 1, LISTENER, HOOKS_MAX - 1],
   ])("with %s answers, and knows what is there", async (_what, files, text, hooksKnown) => {
     try {
-      await daemon.withstand(async () => {
-        mkdirSync(at("crowd"));
-        // One after the other, so that this side of the connections is not deaf meanwhile.
-        for (let index = 0; index < files; index += 1) await writeFile(at(`crowd/c${index}.ts`), text);
-      });
+      await daemon.withstand(() => layCrowd(files, text));
       const { hooks } = await daemon.hookAdmin.listHooks({});
       expect(hooks.filter(({ group, failure }) => group === "crowd" && failure === undefined)).toHaveLength(hooksKnown);
       await daemon.withstand(() => daemon.turn("read attacked.md"));
     } finally {
       rmSync(at("crowd"), { recursive: true });
     }
+  });
+
+  test("with a thousand scripts answers, lets nobody past the guards that may be among them, and serves again", async () => {
+    const { daemon: asked } = dial(daemon.home);
+    const says = `the hooks folder holds ${SCRIPTS + 1} hooks, ${HOOKS_MAX} are the limit; remove some`;
+    try {
+      await layCrowd(SCRIPTS, LISTENER);
+      const turns = [1, 2, 3, 4].map(() => daemon.turn("read attacked.md"));
+      const statuses = await Promise.all(Array.from({ length: 20 }, () => asked.status({}, { timeoutMs: 20_000 })));
+      expect(statuses.every(({ pid }) => pid === daemon.pid)).toBe(true);
+      for (const { outputs, ended } of await Promise.all(turns)) {
+        expect(ended).toBe(true);
+        expect(outputs).toEqual([expect.stringContaining(says)]);
+      }
+      const { hooks } = await daemon.hookAdmin.listHooks({});
+      expect(hooks.filter(({ group, failure }) => group === "crowd" && failure === undefined)).toHaveLength(HOOKS_MAX);
+      expect(hooks.flatMap(({ name, failure }) => (failure ? [[name, failure.message]] : []))).toEqual([
+        ["hooks/", says],
+      ]);
+    } finally {
+      rmSync(at("crowd"), { recursive: true });
+    }
+    await daemon.withstand(() => daemon.turn("read attacked.md"));
   });
 
   test("that changes with every breath is read as it is, and turns go on", async () => {

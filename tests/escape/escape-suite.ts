@@ -27,6 +27,8 @@ export function escapeSuite(wanted: "auto" | "none"): void {
   for (const area of AREAS) {
     describe(area, () => {
       CASES[area].forEach((tried, index) => {
+        // Without the wall there is nothing to prove; that the wall is missing where it was wanted is said below.
+        if (wanted === "none" && tried.onlyAt === "bubblewrap") return;
         test(`code that ${tried.name} gets nowhere`, async ({ skip }) => {
           const { level } = house.launcher;
           if (tried.onlyAt && tried.onlyAt !== level) skip(`at level ${level} nothing stands in its way`);
