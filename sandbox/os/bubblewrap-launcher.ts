@@ -4,10 +4,14 @@ import { checkSpec } from "./launch-check.ts";
 import type { Launcher, LaunchSpec, ProcessLimits } from "./launcher.ts";
 import { LEASE_VARIABLE, type LeaseWatcher, NO_MARK } from "./lease-watcher.ts";
 import { PROCESSES_PROLOGUE, spawnLeased } from "./leased-spawn.ts";
+import { DEFAULT_PROCESSES, type ProcessGroups } from "./process-groups.ts";
 import { childrenOf, killTree, sendSignal } from "./process-tree.ts";
 import { type Architecture, assembleFilter } from "./syscall-filter.ts";
 import { SYSCALL_PROFILES, type SyscallProfile } from "./syscall-profiles.ts";
 import { readSystemView, type SystemView } from "./system-view.ts";
+
+/** bwrap itself and the first process of its namespace, which are counted with the child in its control group. */
+const WALL_PROCESSES = 2;
 
 /**
  * Launches children in namespaces of their own. The whole tree lives in a PID namespace whose first process is
@@ -23,6 +27,7 @@ export function createBubblewrapLauncher(
   bwrap: string,
   detail: string,
   watcher: LeaseWatcher,
+  groups: ProcessGroups | undefined,
   architecture: Architecture | undefined,
   proxies: ProxyOpener,
   nextMark: () => string,
@@ -49,7 +54,7 @@ export function createBubblewrapLauncher(
       const files = fileArguments(checked, spec.confinement, spec.cwd, view);
       const { network } = spec.confinement;
       const proxy = typeof network === "object" ? proxies.inSandbox(network) : undefined;
-      return spawnLeased(watcher, {
+      return spawnLeased(watcher, groups, {
         command: [
           bwrap,
           ...namespaceArguments(network === "host"),
@@ -65,6 +70,8 @@ export function createBubblewrapLauncher(
         env: { [LEASE_VARIABLE]: nextMark() },
         limits: proxy ? withForwarder(spec.limits) : spec.limits,
         processesInside: true,
+        groupProcesses:
+          (spec.limits.processes ?? DEFAULT_PROCESSES) + WALL_PROCESSES + (proxy ? FORWARDER_NEEDS.processes : 0),
         pipes: spec.pipes,
         proxyUrl: undefined,
         handOn: environment.map((argument) => `${argument}\0`).join(""),

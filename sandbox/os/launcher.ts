@@ -45,8 +45,9 @@ export type ProcessLimits = {
   /** Data segment (RLIMIT_DATA), MiB. */
   readonly dataMib?: number;
   /**
-   * Processes and threads (RLIMIT_NPROC): of the sandbox, or without one of the whole user. The kernel does not keep it
-   * for root, and a sandbox with `libraries` only has no way to set it.
+   * Processes and threads (RLIMIT_NPROC): of the sandbox, or without one of the whole user. A sandbox with `libraries`
+   * only has no way to set it, and the kernel does not keep it for root. A daemon that is root has a control group count
+   * them instead, for every child alone and also when this is absent; where it can have none, `Launcher.detail` says so.
    */
   readonly processes?: number;
   readonly openFiles?: number;

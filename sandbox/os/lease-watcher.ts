@@ -10,6 +10,9 @@ export const NO_MARK = "-";
 /** A watcher that keeps dying is not replaced for ever; without one nothing is launched any more. */
 const WATCHER_STARTS_LIMIT = 16;
 
+/** How often it tries to empty a control group, 20 ms apart, before it leaves that to the next start. */
+const GROUP_ROUNDS_LIMIT = 100;
+
 /**
  * Ends the trees of all leases when its stdin ends, which happens however the daemon dies. It lives in a session of its
  * own, so that a signal to the daemon's or a child's process group misses it.
@@ -18,6 +21,9 @@ const WATCHER_STARTS_LIMIT = 16;
  * come those that no list has: processes that left their group, and the inside of a bubblewrap that died with the
  * daemon in the milliseconds before it had tied its inside to its own death. All of them carry the mark in their
  * environment. $1 is the beginning of all marks, or "-".
+ *
+ * The very last are the control groups, which only root without a sandbox can leave; $2 is what their paths begin with, or empty. A group
+ * gets no new processes before its processes are killed; those of namespaces out of sight are listed as 0.
  */
 const WATCHER_SCRIPT = `
 trap '' HUP INT QUIT TERM
@@ -40,6 +46,19 @@ end_marked() {
     [ "$found" ] || return 0
   done
 }
+end_groups() {
+  for group in "$1"*; do
+    [ -d "$group" ] || continue
+    echo 0 >"$group/pids.max"
+    round=0
+    while [ "$round" -lt ${GROUP_ROUNDS_LIMIT} ]; do
+      while read -r pid; do [ "$pid" -le 1 ] || kill -KILL "$pid"; done <"$group/cgroup.procs"
+      rmdir "$group" && break
+      round=$((round + 1))
+      sleep 0.02
+    done
+  done
+}
 while read -r verb pid mark; do
   case $verb in
     hold) held="$held$pid " ;;
@@ -52,6 +71,7 @@ while read -r verb pid mark; do
 done
 for pid in $held; do end_tree "$pid"; done
 [ "$held" = ' ' ] || end_marked "$1"
+[ -z "$2" ] || end_groups "$2"
 `;
 
 /** The second owner of every child: it acts when the first, the daemon, is gone. */
@@ -65,8 +85,9 @@ export type LeaseWatcher = {
 /**
  * One watcher process for all leases of a launcher, started with the first.
  * @param markPrefix what all marks begin with, unique to this launcher on the machine
+ * @param groupPrefix what the paths of all control groups begin with; empty when there are none
  */
-export function createLeaseWatcher(searchPath: string, markPrefix: string): LeaseWatcher {
+export function createLeaseWatcher(searchPath: string, markPrefix: string, groupPrefix: string): LeaseWatcher {
   const held = new Set<number>();
   let starts = 0;
   let current: ChildProcess | undefined;
@@ -74,7 +95,7 @@ export function createLeaseWatcher(searchPath: string, markPrefix: string): Leas
   function start(): ChildProcess | undefined {
     if (starts >= WATCHER_STARTS_LIMIT) return undefined;
     starts += 1;
-    const child = spawn("/bin/sh", ["-c", WATCHER_SCRIPT, "clawd-lease", markPrefix], {
+    const child = spawn("/bin/sh", ["-c", WATCHER_SCRIPT, "clawd-lease", markPrefix, groupPrefix], {
       cwd: "/",
       env: { PATH: searchPath },
       stdio: ["pipe", "ignore", "ignore"],

@@ -1,10 +1,11 @@
-import { spawn } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { setPriority } from "node:os";
 import { Duplex } from "node:stream";
 import { PROXY_URL_VARIABLES } from "../egress/proxy-variables.ts";
 import type { Exit, LeasedProcess, ProcessLimits } from "./launcher.ts";
 import type { LeaseWatcher } from "./lease-watcher.ts";
+import type { ProcessGroup, ProcessGroups } from "./process-groups.ts";
 import { killTree, sendSignal } from "./process-tree.ts";
 
 /** `sh` of Debian can redirect only descriptors of one digit, and the first after the pipes is the prologue's. */
@@ -19,19 +20,22 @@ const KIB_PER_MIB = 1024;
 const BLOCKS_PER_MIB = 2048; // `ulimit -f` counts 512-byte blocks
 
 /**
- * Runs between fork and the program: waits for the word that the lease is held, sets the limits, becomes the program. The
- * word is empty or the URL of the program's proxy.
+ * Runs between fork and the program: joins the group that counts its processes, waits for the word that the lease is held,
+ * sets the limits, becomes the program. The word is empty or the URL of the program's proxy. It joins by itself because
+ * the kernel may take milliseconds for that, which the daemon has not.
  * A limit that is above the system's own hard limit is left alone, because the stricter one is in force already.
- * Arguments: descriptor of the word, whether to close it (1) or hand it on (0), six limits (empty: none), the command.
+ * Arguments: descriptor of the word, whether to close it (1) or hand it on (0), six limits (empty: none),
+ * the file through which to join the group (empty: none), the command.
  */
 const PROLOGUE = `
+[ -z "$8" ] || echo $$ >"$8" || exit ${NEVER_STARTED_CODE}
 read -r word <&"$1" || exit ${NEVER_STARTED_CODE}
 [ "$2" = 0 ] || eval "exec $1<&-"
 [ -z "$word" ] || for name in ${PROXY_URL_VARIABLES.join(" ")}; do export "$name=$word"; done
 limit() { [ -z "$2" ] || ulimit "$1" "$2" 2>/dev/null || :; }
 limit -c 0; limit -v "$3"; limit -d "$4"; limit -n "$5"; limit -f "$6"
 [ -z "$7" ] || ulimit -u "$7" 2>/dev/null || limit -p "$7"
-shift 7
+shift 8
 exec "$@"
 `;
 
@@ -45,6 +49,8 @@ export type SpawnPlan = {
   readonly limits: ProcessLimits;
   /** True when the command sets the limit of processes itself, with `PROCESSES_PROLOGUE`. */
   readonly processesInside: boolean;
+  /** How many processes and threads its control group may hold, where it gets one. */
+  readonly groupProcesses: number;
   readonly pipes: number;
   /** Comes with the word: the URL of the proxy for the variables that hold one; undefined for none. */
   readonly proxyUrl: Promise<string> | undefined;
@@ -60,20 +66,18 @@ export type SpawnPlan = {
   readonly atEnd: () => void;
 };
 
-/** Starts a process in a group of its own that runs only once the watcher holds its lease. */
-export function spawnLeased(watcher: LeaseWatcher, plan: SpawnPlan): LeasedProcess {
-  const wordAt = 3 + plan.pipes;
-  const descriptors = wordAt + (plan.filter === undefined ? 1 : 2);
-  const child = spawn("/bin/sh", ["-c", PROLOGUE, "sh", String(wordAt), ...prologueArgs(plan), ...plan.command], {
-    cwd: plan.cwd,
-    env: plan.env,
-    stdio: Array.from({ length: descriptors }, () => "pipe" as const),
-    detached: true,
-  });
+/**
+ * Starts a process in a process group of its own that runs only once the watcher holds its lease.
+ * @param groups where its processes are counted; undefined when the kernel does it without, or nobody does
+ */
+export function spawnLeased(watcher: LeaseWatcher, groups: ProcessGroups | undefined, plan: SpawnPlan): LeasedProcess {
+  const group = openGroup(groups, plan);
+  const child = spawnPrologue(plan, group?.joinFile ?? "");
   // Also fired by a signal that could not be delivered; the promise and the throw below already tell all of it.
   child.on("error", () => {});
   const { pid, stdin, stdout, stderr } = child;
   if (pid === undefined || !stdin || !stdout || !stderr) {
+    group?.end();
     plan.atEnd();
     throw new Error(`cannot start ${plan.command[0]}: no more processes or descriptors`);
   }
@@ -87,13 +91,16 @@ export function spawnLeased(watcher: LeaseWatcher, plan: SpawnPlan): LeasedProce
     child.once("exit", (code, signal) => {
       gone = true;
       sendSignal(-pid, "SIGKILL");
+      group?.end();
       watcher.end(pid, plan.markAtEnd);
       plan.atEnd();
       resolve({ code, signal });
     });
   });
   const kill = () => {
-    if (!gone) killTree(pid);
+    if (gone) return;
+    killTree(pid);
+    group?.kill();
   };
   // Before the word: were the daemon to die in between, the child would never start, rather than with half a filter.
   if (plan.filter !== undefined) pipes.pop()?.end(plan.filter);
@@ -117,6 +124,31 @@ export function spawnLeased(watcher: LeaseWatcher, plan: SpawnPlan): LeasedProce
       if (!gone) plan.terminate(pid);
     },
   };
+}
+
+/** Without its group the child would not be counted at all, so it is not started without. */
+function openGroup(groups: ProcessGroups | undefined, plan: SpawnPlan): ProcessGroup | undefined {
+  try {
+    return groups?.open(plan.groupProcesses);
+  } catch (cause) {
+    plan.atEnd();
+    const why = cause instanceof Error ? cause.message : String(cause);
+    throw new Error(`cannot start ${plan.command[0]}: there is no cgroup to count its processes in (${why})`, {
+      cause,
+    });
+  }
+}
+
+function spawnPrologue(plan: SpawnPlan, joinFile: string): ChildProcess {
+  const wordAt = 3 + plan.pipes;
+  const descriptors = wordAt + (plan.filter === undefined ? 1 : 2);
+  const prologue = ["-c", PROLOGUE, "sh", String(wordAt), ...prologueArgs(plan), joinFile];
+  return spawn("/bin/sh", [...prologue, ...plan.command], {
+    cwd: plan.cwd,
+    env: plan.env,
+    stdio: Array.from({ length: descriptors }, () => "pipe" as const),
+    detached: true,
+  });
 }
 
 /** Before the command runs, so that all of its tree inherits it. When the machine runs out of memory it goes before the daemon. */

@@ -8,11 +8,16 @@ import { closeInheritedDescriptors } from "./inherited-descriptors.ts";
 import { lookUpProgram } from "./launch-check.ts";
 import type { Launcher } from "./launcher.ts";
 import { createLeaseWatcher, NO_MARK } from "./lease-watcher.ts";
+import { CGROUPS_DIR, isCountedByUser, openProcessGroups } from "./process-groups.ts";
 import type { Architecture } from "./syscall-filter.ts";
 
 const PROBE_TIMEOUT_MS = 5_000;
 /** Those whose system calls can be filtered. */
 const ARCHITECTURES: readonly Architecture[] = ["x64", "arm64"];
+
+/** A daemon of an ordinary user has the kernel count for it. */
+const UNCOUNTED =
+  "Processes are not counted: the daemon is root and has no cgroup. Run it as an ordinary user, or let it write to /sys/fs/cgroup";
 
 export type ProbeOptions = {
   /** Folders in which to look for bwrap and the watcher's tools, as in PATH. */
@@ -32,7 +37,10 @@ export type ProbeOptions = {
 export async function probeLauncher({ searchPath, wanted, nodeBinary, door }: ProbeOptions): Promise<Launcher> {
   closeInheritedDescriptors();
   const markPrefix = readMarkPrefix();
-  const watcher = createLeaseWatcher(searchPath, markPrefix);
+  const isCounted = isCountedByUser();
+  const groups = isCounted ? undefined : openProcessGroups(CGROUPS_DIR, markPrefix);
+  const uncounted = isCounted || groups ? "" : `. ${UNCOUNTED}`;
+  const watcher = createLeaseWatcher(searchPath, markPrefix, groups?.pathPrefix ?? "");
   let marks = 0;
   const nextMark = () => {
     marks += 1;
@@ -41,8 +49,9 @@ export async function probeLauncher({ searchPath, wanted, nodeBinary, door }: Pr
   const proxies = proxyOpener(door, nodeBinary);
   const bare = (why: string) =>
     createBareLauncher(
-      `children are not confined, and a network grant is advice to them: ${why}`,
+      `children are not confined, and a network grant is advice to them: ${why}${uncounted}`,
       watcher,
+      groups,
       proxies,
       nextMark,
     );
@@ -54,8 +63,8 @@ export async function probeLauncher({ searchPath, wanted, nodeBinary, door }: Pr
   if (!trial.done) return bare(`${bwrap} does not work here (${trial.said}). ${adviseOn(trial.said)}`);
   const architecture = ARCHITECTURES.find((known) => known === process.arch);
   const calls = architecture === undefined ? "every system call" : "few system calls";
-  const detail = `${version.said}: own namespaces, no privileges, ${calls}, only what is granted`;
-  return createBubblewrapLauncher(bwrap, detail, watcher, architecture, proxies, nextMark);
+  const detail = `${version.said}: own namespaces, no privileges, ${calls}, only what is granted${uncounted}`;
+  return createBubblewrapLauncher(bwrap, detail, watcher, groups, architecture, proxies, nextMark);
 }
 
 /**
