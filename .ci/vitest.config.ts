@@ -1,4 +1,26 @@
 import { defineConfig } from "vitest/config";
+import { BaseSequencer, type TestSpecification } from "vitest/node";
+
+/** Suites that take a minute or more, the longest first: what starts last decides when all is done. */
+const LONG_SUITES = [
+  "tests/escape.test.ts",
+  "tests/escape/without-sandbox.test.ts",
+  "tests/denial/crowds.test.ts",
+  "tests/denial/broker.test.ts",
+  "tests/crash.test.ts",
+  "tests/deno.test.ts",
+  "tests/denial.test.ts",
+];
+
+class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const place = ({ moduleId }: TestSpecification) => {
+      const at = LONG_SUITES.findIndex((suite) => moduleId.endsWith(suite));
+      return at < 0 ? LONG_SUITES.length : at;
+    };
+    return (await super.sort(files)).sort((a, b) => place(a) - place(b));
+  }
+}
 
 export default defineConfig({
   test: {
@@ -8,6 +30,7 @@ export default defineConfig({
     hookTimeout: 30_000,
     // More than cores: most tests wait for processes.
     maxWorkers: 4,
+    sequence: { sequencer: LongestFirst },
     // A shared machine may take a child's deadline away. Before a landing such a test gets one more chance, and is named
     // in the output as retried; an author sees it fail.
     retry: process.env.CI === "true" ? 1 : 0,
