@@ -309,12 +309,13 @@ export const FILES: readonly EscapeCase[] = [
       };
     },
     body: `const kinds = {};
-      for (let turn = 0; turn < 24; turn++) {
-        const texts = await Promise.all(Array.from({ length: 8 }, () => tell(() => turn % 4 ? Deno.readTextFile("{{HERE}}/a/secret.txt") : Deno.writeTextFile("{{HERE}}/a/new.txt", "x"))));
+      for (let turn = 0; turn < 60; turn++) {
+        const texts = await Promise.all(Array.from({ length: 8 }, () => tell(() => turn % 12 ? Deno.readTextFile("{{HERE}}/a/secret.txt") : Deno.writeTextFile("{{HERE}}/a/new.txt", "x"))));
         for (const text of texts) kinds[text.slice(0, 40)] = (kinds[text.slice(0, 40)] ?? 0) + 1;
       }
       return { answer: kinds };`,
-    sees: /NotCapable/,
+    // Which of them is chance; what must not come is the secret.
+    sees: /harmless|NotCapable|NotFound/,
   },
   {
     name: "makes a file that runs as its owner",
