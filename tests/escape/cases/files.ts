@@ -309,7 +309,7 @@ export const FILES: readonly EscapeCase[] = [
       };
     },
     body: `const kinds = {};
-      for (let turn = 0; turn < 60; turn++) {
+      for (let turn = 0; turn < 16; turn++) {
         const texts = await Promise.all(Array.from({ length: 8 }, () => tell(() => turn % 12 ? Deno.readTextFile("{{HERE}}/a/secret.txt") : Deno.writeTextFile("{{HERE}}/a/new.txt", "x"))));
         for (const text of texts) kinds[text.slice(0, 40)] = (kinds[text.slice(0, 40)] ?? 0) + 1;
       }
