@@ -128,6 +128,19 @@ function sessionIn(terminal: Terminal): string {
   return /session (\w{10,})/.exec(terminal.lines().join("\n"))?.[1] ?? "";
 }
 
+/** Ctrl-C until the program ends: a press while the turn still runs its last steps stops that turn, and one more leaves. */
+async function leaveByInterrupt(terminal: Terminal): Promise<number> {
+  let exit: number | undefined;
+  void terminal.ended.then((code) => {
+    exit = code;
+  });
+  function press(): number | undefined {
+    if (exit === undefined) terminal.type(CONTROL_C);
+    return exit;
+  }
+  return (await eventually(press, (code) => code !== undefined, "the end of the program")) ?? Number.NaN;
+}
+
 async function isThere(file: string): Promise<boolean> {
   return readFile(join(bench.workspace, file)).then(
     () => true,
@@ -181,10 +194,10 @@ describe.skipIf(MISSING !== "")("on a terminal", () => {
   }
 
   test.each([
-    ["say", "", 0],
-    ["chat", CONTROL_D, 0],
-    ["attach", CONTROL_C, 130],
-  ])("%s asks before each call: y is one, n is none, a is all that come", async (kind, leave, exit) => {
+    ["say", 0],
+    ["chat", 0],
+    ["attach", 130],
+  ])("%s asks before each call: y is one, n is none, a is all that come", async (kind, exit) => {
     const files = [1, 2, 3, 4].map((number) => `${kind}-${number}`);
     const terminal = await openAndSay(kind, files.map((file) => `run touch ${file}`).join(" then "));
     for (const [at, [key, answer]] of ANSWERS.entries()) {
@@ -199,9 +212,9 @@ describe.skipIf(MISSING !== "")("on a terminal", () => {
     expect(terminal.lines().filter((line) => line.startsWith("? "))).toHaveLength(3);
     expect(await Promise.all(files.map(isThere))).toEqual([true, false, true, true]);
     if (kind === "chat") await terminal.shows(PROMPT, 2);
-    terminal.type(leave);
+    if (kind === "chat") terminal.type(CONTROL_D);
     // A refused call is the model's news, no failure of the command.
-    expect(await terminal.ended).toBe(exit);
+    expect(await (kind === "attach" ? leaveByInterrupt(terminal) : terminal.ended)).toBe(exit);
   });
 
   test("a hook's question about a permission has answers of its own: y is once, s this session, a for good", async () => {
@@ -278,8 +291,7 @@ describe.skipIf(MISSING !== "")("on a terminal", () => {
     await second.shows("› read notes.md");
     await first.shows("the engine weaves patterns");
     await second.shows("the engine weaves patterns");
-    second.type(CONTROL_C);
-    expect(await second.ended).toBe(130);
+    expect(await leaveByInterrupt(second)).toBe(130);
     first.type(CONTROL_D);
     expect(await first.ended).toBe(0);
   });
@@ -294,8 +306,7 @@ describe.skipIf(MISSING !== "")("on a terminal", () => {
     second.type("n");
     await second.shows("refused");
     await second.shows("I could not run");
-    second.type(CONTROL_C);
-    expect(await second.ended).toBe(130);
+    expect(await leaveByInterrupt(second)).toBe(130);
     expect(await isThere("left")).toBe(false);
   });
 

@@ -56,7 +56,10 @@ async function makeFolders(
   }
   if (!opened.ok) {
     const written = await admission.allow(target);
-    return written.ok ? opened : written;
+    if (!written.ok) return written;
+    return missing.length < NEW_FOLDERS_MAX
+      ? opened
+      : refuse("Error", `${act}: ${NEW_FOLDERS_MAX} folders or more are missing, and one call makes fewer`);
   }
   let folder = opened.value;
   try {

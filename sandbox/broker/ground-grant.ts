@@ -1,6 +1,6 @@
 import { realpathSync } from "node:fs";
 import { access, constants, readlink, realpath, stat } from "node:fs/promises";
-import { basename, dirname, isAbsolute, join, resolve } from "node:path";
+import { isAbsolute, join, resolve } from "node:path";
 import type { Grant, Permission } from "../permission/permission.ts";
 
 /** A grant with the places that its words meant when it was given. */
@@ -14,22 +14,31 @@ const DANGLING_LINKS_MAX = 40;
 
 /** The real path of `path`, or the one that it would have if it were there: also a link to nothing says where. */
 export async function realPlace(path: string): Promise<string> {
-  let linksLeft = DANGLING_LINKS_MAX;
-  async function find(wanted: string): Promise<string> {
-    try {
-      return await realpath(wanted);
-    } catch {
-      const parent = dirname(wanted);
-      if (parent === wanted) return wanted;
-      const folder = await find(parent);
-      const here = join(folder, basename(wanted));
-      const target = linksLeft > 0 ? await linkTarget(here) : undefined;
-      if (target === undefined) return here;
-      linksLeft -= 1;
-      return find(resolve(folder, target));
-    }
+  let wanted = path;
+  for (let linksLeft = DANGLING_LINKS_MAX; ; linksLeft -= 1) {
+    const { real, missing } = await realPrefix(wanted);
+    const [first, ...rest] = missing;
+    const target = first !== undefined && linksLeft > 0 ? await linkTarget(join(real, first)) : undefined;
+    if (target === undefined) return join(real, ...missing);
+    wanted = resolve(real, target, ...rest);
   }
-  return find(path);
+}
+
+/**
+ * The longest part of a path that leads somewhere, resolved, and the names after it. What lies below a missing folder is
+ * missing, too, so halving finds the border in a few looks, however deep a guest writes its paths.
+ */
+async function realPrefix(path: string): Promise<{ readonly real: string; readonly missing: readonly string[] }> {
+  const names = path.split("/").filter((name) => name !== "");
+  let real = "/";
+  let there = 0;
+  let looked = names.length;
+  for (let notThere = names.length + 1; notThere - there > 1; looked = Math.floor((there + notThere) / 2)) {
+    const found = await realpath(`/${names.slice(0, looked).join("/")}`).catch(() => undefined);
+    if (found === undefined) notThere = looked;
+    else [real, there] = [found, looked];
+  }
+  return { real, missing: names.slice(there) };
 }
 
 async function linkTarget(path: string): Promise<string | undefined> {

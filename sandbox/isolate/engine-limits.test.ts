@@ -75,11 +75,11 @@ test("the clock of an event stands still while a person is asked", async () => {
 test("waiting for its turn does not count, neither for an event nor for a whole queue of them", async () => {
   // Two run at one moment, so that the last ones wait longer than any of them may take.
   const engine = room.open({ sliceMs: 5000, activeMs: 5000 });
-  const plan = room.plan(`export default () => { ${spin(40)} return 1; }`);
+  const plan = room.plan(`export default () => { ${spin(150)} return 1; }`);
   const guests = Array.from({ length: 40 }, (_, index) => `waiter ${index}`);
   const fire = (guest: string) =>
     engine.fire({
-      ...{ group: "queue", guest, plan, event: null, timeoutMs: 600 },
+      ...{ group: "queue", guest, plan, event: null, timeoutMs: 2500 },
       ...{ context: QUIET_CONTEXT, signal: new AbortController().signal },
     });
   const fired = await Promise.all(guests.map(fire));
