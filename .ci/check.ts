@@ -11,8 +11,8 @@ const LEFT_TO_NPM_TEST = [
   "sandbox/hook/hook-attacks.test.ts",
   "sandbox/script/open-scripts.test.ts",
   "sandbox/os/lease.test.ts",
-  "plugin-host/misbehaving.test.ts",
-  "plugin-host/stop-ladder.test.ts",
+  "plugin-host/life/misbehaving.test.ts",
+  "plugin-host/life/stop-ladder.test.ts",
   "core/memory/journal-query.test.ts",
   "core/journal/killed-writer.test.ts",
 ];

@@ -3,13 +3,13 @@ import type { PluginAdmin, PluginOffer, PluginRow } from "../core/domain/admin.t
 import { type Failure, fail, failureToProto, ok, type Result, unreachable } from "../core/domain/failure.ts";
 import { PluginState } from "../proto/gen/clawd/v1/admin_pb.ts";
 import type { Launcher } from "../sandbox/os/launcher.ts";
-import type { GrantStore, StoredGrant } from "./grant-store.ts";
-import { type InstallPlace, placeStaged, type StagedPlugin, stagePlugin } from "./install.ts";
-import { MANIFEST_FILE } from "./manifest.ts";
-import { readManifest } from "./read-manifest.ts";
+import type { GrantStore, StoredGrant } from "./install/grant-store.ts";
+import { type InstallPlace, placeStaged, type StagedPlugin, stagePlugin } from "./install/install.ts";
+import { MANIFEST_FILE } from "./manifest/manifest.ts";
+import { readManifest } from "./manifest/read-manifest.ts";
+import { removeTree } from "./manifest/remove-tree.ts";
+import { explainWants, judgeWants } from "./manifest/wants.ts";
 import { type Entry, type LivePlugin, missingSandbox, type Registry } from "./registry.ts";
-import { removeTree } from "./remove-tree.ts";
-import { explainWants, judgeWants } from "./wants.ts";
 
 export type AdminParts = {
   readonly registry: Registry;

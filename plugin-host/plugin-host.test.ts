@@ -24,7 +24,7 @@ import {
   processesWith,
   shortPauses,
 } from "./fixtures/plugin-lab.ts";
-import { placeStaged, stagePlugin } from "./install.ts";
+import { placeStaged, stagePlugin } from "./install/install.ts";
 
 const noBubblewrap = launcher.level !== "bubblewrap";
 if (noBubblewrap) console.warn(`skipping the tests of confinement: ${launcher.detail}`);

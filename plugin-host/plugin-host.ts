@@ -5,8 +5,8 @@ import type { Failure } from "../core/domain/failure.ts";
 import type { Memory } from "../core/domain/memory.ts";
 import type { ToolSource } from "../core/domain/tool.ts";
 import type { Launcher } from "../sandbox/os/launcher.ts";
-import { openGrantStore } from "./grant-store.ts";
-import { recoverInstalls } from "./install.ts";
+import { openGrantStore } from "./install/grant-store.ts";
+import { recoverInstalls } from "./install/install.ts";
 import { createPluginAdmin, failureOf } from "./plugin-admin.ts";
 import { createRegistry } from "./registry.ts";
 

@@ -1,6 +1,5 @@
 import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
-import type { Result } from "./failure.ts";
-import type { PermissionDecision, PermissionQuestion, PersonsWord } from "./permission-decision.ts";
+import type { Desk } from "./desk.ts";
 
 /** The moments at which hooks are heard; those of `NOT_FIRED_YET` only once their part of the house stands. */
 export const HOOK_POINTS = [
@@ -125,14 +124,28 @@ export type HookReceipt = {
 export type HookOutcome = { readonly answer: HookAnswer; readonly receipts: readonly HookReceipt[] };
 
 /** What the conversation offers to the hooks that it fires. */
-export type HookContext = {
-  readonly signal: AbortSignal;
-  /** Makes a decision durable before what it allows is done; when that fails, it must not be done. */
-  record(decision: PermissionDecision): Promise<Result<void>>;
-  /** Asks whoever is connected, as an approval that any client may answer; "nobody" at once when there is no one. */
-  ask(question: PermissionQuestion): Promise<PersonsWord>;
-  /** Runs a tool for a hook through the gates, but not through hooks. The result is what a model would read. */
-  callTool(principal: string, tool: string, args: JsonObject): Promise<Result<string>>;
+export type HookContext = Desk & { readonly signal: AbortSignal };
+
+/** What one hook said to one event, its failure already turned into an answer by its on_error. */
+export type HookReply = { readonly answer: HookAnswer; readonly because: string; readonly ms: number };
+
+/** One hook at one point, whatever it is made of. */
+export type HookListener = {
+  /** Unique over all hooks: a file's name, or "plugin:NAME". */
+  readonly name: string;
+  /** Lower is asked first; equals in order of their names. */
+  readonly priority: number;
+  /** False for an event that it leaves alone, e.g. a call of another tool. */
+  wants(event: HookEvent): boolean;
+  /** Never rejects. */
+  ask(event: HookEvent, context: HookContext): Promise<HookReply>;
+};
+
+/** Hooks of one kind: scripts, plugins. */
+export type HookSource = {
+  listeners(point: HookPoint): Promise<readonly HookListener[]>;
+  /** A session is gone for good: what is kept in memory for its hooks goes too. */
+  forget(sessionId: string): void;
 };
 
 export type Hooks = {

@@ -1,5 +1,6 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import type { Permission } from "../../sandbox/permission/permission.ts";
+import type { Desk } from "./desk.ts";
 import type { Failure } from "./failure.ts";
 
 /** What kind of thing a tool does: the default of the policy hangs on it. */
@@ -25,6 +26,8 @@ export type ToolContext = {
   readonly signal: AbortSignal;
   /** Shows a line to whoever watches. Never stored. */
   readonly progress: (line: string) => void;
+  /** For tools of strangers. Over when the call is. */
+  readonly desk: Desk;
 };
 
 /** What the model gets to read, and, when it went wrong, what went wrong. */

@@ -3,6 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { JsonObject } from "@bufbuild/protobuf";
 import { expect, test } from "vitest";
+import { quietDesk } from "../../core/domain/desk.ts";
+import { ok } from "../../core/domain/failure.ts";
 import { openJournal } from "../journal/jsonl-journal.ts";
 import { openMemory } from "./memory.ts";
 import { memoryTools } from "./memory-tools.ts";
@@ -22,7 +24,14 @@ test("a model can search, remember, recall and forget", async () => {
   const tools = new Map(memoryTools(memory).map((tool) => [tool.name, tool]));
   const signal = new AbortController().signal;
   const run = (name: string, args: JsonObject) =>
-    tools.get(name)?.run(args, { sessionId: "s", callId: "c", workspace: home, signal, progress: () => {} });
+    tools.get(name)?.run(args, {
+      sessionId: "s",
+      callId: "c",
+      workspace: home,
+      signal,
+      progress: () => {},
+      desk: quietDesk(async () => ok(undefined)),
+    });
 
   await writeFile(join(home, "tea.md"), "\nGreen tea wants 70 degrees.\n");
   for await (const progress of memory.index(home, signal)) expect(progress.ok).toBe(true);

@@ -65,6 +65,20 @@ export function askAboutPermission(
   }, turn.signal);
 }
 
+/** A yes-or-no question of a stranger's, in its own words, which must be safe to show. */
+export function confirmWithPerson(
+  turn: TurnContext,
+  callId: string,
+  principal: string,
+  question: string,
+): Promise<PersonsWord> {
+  return turn.oneQuestion(async () => {
+    const asked = { callId, tool: "", args: {}, permission: "", principal, because: question };
+    const reply = await putQuestion(turn, asked, turn.limits.approvalMs);
+    return reply.kind === "answered" ? { said: reply.allowed ? "yes" : "no", scope: "once" } : { said: "nobody" };
+  }, turn.signal);
+}
+
 type Question = Pick<Approval, "callId" | "tool" | "permission" | "principal"> & {
   readonly args: JsonObject;
   readonly because: string;

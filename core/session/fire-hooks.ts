@@ -1,4 +1,4 @@
-import { openHookContext } from "./hook-context.ts";
+import { openDesk } from "./open-desk.ts";
 import { type Fired, type Moment, runHooks, UNHEARD } from "./run-hooks.ts";
 import type { TurnContext } from "./turn-context.ts";
 
@@ -6,9 +6,9 @@ import type { TurnContext } from "./turn-context.ts";
 export async function fireHooks(turn: TurnContext, moment: Moment): Promise<Fired> {
   const { at, callId = "", signal = turn.signal } = moment;
   if (!(await turn.hooks.hears(at))) return UNHEARD;
-  const offer = openHookContext({ ...turn, signal }, callId);
+  const offer = openDesk({ ...turn, signal }, callId);
   try {
-    return await runHooks(turn, moment, offer.context);
+    return await runHooks(turn, moment, { signal, ...offer.desk });
   } finally {
     await offer.close();
   }

@@ -3,6 +3,7 @@ import { unreachable } from "../domain/failure.ts";
 import type { HookOutcome } from "../domain/hook.ts";
 import { fireHooks } from "./fire-hooks.ts";
 import { type Call, textOf } from "./gates.ts";
+import { openDesk } from "./open-desk.ts";
 import { hookThatSaid } from "./receipts.ts";
 import { endOf, runTool } from "./run-tool.ts";
 import type { TurnContext } from "./turn-context.ts";
@@ -10,7 +11,7 @@ import type { TurnContext } from "./turn-context.ts";
 /** Runs a call of the model's that all gates let through and whose start is durable. Returns the events that close it. */
 export async function runCall(turn: TurnContext, call: Call): Promise<readonly EventBody[]> {
   const { callId, tool, args } = call;
-  const run = await runTool(turn, call);
+  const run = await runTool(turn, call, openDesk);
   const { status, output } = run.outcome;
   const value = { tool: tool.name, args, status, output };
   // Also when the call was interrupted: what hooks keep from the model must not slip by on a stop.

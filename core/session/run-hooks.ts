@@ -1,7 +1,8 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import { decisionEvent } from "../domain/decision-event.ts";
+import { quietDesk } from "../domain/desk.ts";
 import type { EventBody } from "../domain/event.ts";
-import { fail, ok, type Result } from "../domain/failure.ts";
+import { ok, type Result } from "../domain/failure.ts";
 import { type HookContext, type HookOutcome, type HookPoint, NO_HOOKS } from "../domain/hook.ts";
 import type { PermissionDecision } from "../domain/permission-decision.ts";
 import { receiptBodies } from "./receipts.ts";
@@ -32,16 +33,7 @@ export async function runHooks(turn: TurnContext, moment: Moment, context: HookC
 
 /** For moments at which nobody can be asked and nothing can be called: a question, and a session that is not there yet. */
 export function quietContext(signal: AbortSignal, record: HookContext["record"]): HookContext {
-  return {
-    signal,
-    record,
-    ask: async () => ({ said: "nobody" }),
-    async callTool(_principal, tool) {
-      return fail("denied", `${tool} did not run: hooks cannot call tools at this point`, {
-        hint: "call it from a hook of another point",
-      });
-    },
-  };
+  return { signal, ...quietDesk(record) };
 }
 
 /** Makes a decision durable in its session. */

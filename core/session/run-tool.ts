@@ -3,6 +3,7 @@ import { DeltaKind } from "../../proto/gen/clawd/v1/session_pb.ts";
 import { type Failure, failureToProto } from "../domain/failure.ts";
 import type { ToolOutcome } from "../domain/tool.ts";
 import type { Call } from "./gates.ts";
+import type { OpenDesk } from "./open-desk.ts";
 import type { TurnContext } from "./turn-context.ts";
 
 /** A tool that does not end this long after it was told to is left behind, milliseconds. */
@@ -12,9 +13,9 @@ const ABANDON_MS = 5_000;
 export type Run = { readonly outcome: ToolOutcome; readonly ms: number };
 
 /** Runs a tool within its time. Never throws. */
-export async function runTool(turn: TurnContext, call: Call): Promise<Run> {
+export async function runTool(turn: TurnContext, call: Call, openDesk: OpenDesk): Promise<Run> {
   const startedMs = turn.now();
-  const outcome = await runWithin(turn, call);
+  const outcome = await runWithin(turn, call, openDesk);
   return { outcome, ms: turn.now() - startedMs };
 }
 
@@ -32,7 +33,7 @@ export function endOf({ turnId, limits }: TurnContext, { callId, tool }: Call, {
   };
 }
 
-async function runWithin(turn: TurnContext, call: Call): Promise<ToolOutcome> {
+async function runWithin(turn: TurnContext, call: Call, openDesk: OpenDesk): Promise<ToolOutcome> {
   const { tool, callId, args } = call;
   const { id: sessionId, workspace } = turn.writer.state();
   if (turn.signal.aborted) {
@@ -47,8 +48,9 @@ async function runWithin(turn: TurnContext, call: Call): Promise<ToolOutcome> {
       : { code: "timed_out", message: `${tool.name} did not end within ${tool.timeoutMs / 1000} s` };
   const progress = (line: string) => turn.tell({ turnId: turn.turnId, kind: DeltaKind.PROGRESS, text: line, callId });
   const abandoned = abandonment(signal);
+  const offer = openDesk({ ...turn, signal }, callId);
   try {
-    const running = tool.run(args, { sessionId, callId, workspace, signal, progress });
+    const running = tool.run(args, { sessionId, callId, workspace, signal, progress, desk: offer.desk });
     const outcome = await Promise.race([running, abandoned.promise]);
     if (outcome === undefined) {
       const failure = stopped();
@@ -63,6 +65,7 @@ async function runWithin(turn: TurnContext, call: Call): Promise<ToolOutcome> {
     return { status: "failed", output: message, failure: { code: "unavailable", message, cause } };
   } finally {
     abandoned.cancel();
+    await offer.close();
   }
 }
 

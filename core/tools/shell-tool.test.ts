@@ -2,6 +2,8 @@ import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
+import { quietDesk } from "../../core/domain/desk.ts";
+import { ok } from "../../core/domain/failure.ts";
 import { netGrant, openLocalNet } from "../../sandbox/egress/fixtures/local-net.ts";
 import { bare, boxed, madeFor, openToolBench, SEARCH_PATH, type ToolBench } from "./fixtures/tool-bench.ts";
 import type { ShellOptions } from "./shell-tool.ts";
@@ -140,6 +142,7 @@ describe.skipIf(noBubblewrap)("in the sandbox", () => {
       workspace,
       signal: new AbortController().signal,
       progress: () => {},
+      desk: quietDesk(async () => ok(undefined)),
     };
     expect(await wider?.run({ command: `cat ${outside}/secret.txt` }, context)).toMatchObject({
       output: expect.stringContaining("the secret outside"),

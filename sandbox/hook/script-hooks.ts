@@ -1,4 +1,5 @@
 import type { HookAdmin } from "../../core/domain/admin.ts";
+import { quietDesk } from "../../core/domain/desk.ts";
 import { type Failed, fail, type Result } from "../../core/domain/failure.ts";
 import {
   type HookAnswer,
@@ -77,12 +78,7 @@ function grantNotes({ header }: KnownHook): readonly string[] {
 
 /** A trial has no conversation: nobody is there, and no tools are. */
 function trialContext(records: HookRecords): HookContext {
-  return {
-    signal: new AbortController().signal,
-    record: records.decided,
-    ask: async () => ({ said: "nobody" }),
-    callTool: async () => fail("unavailable", "there are no tools in a trial"),
-  };
+  return { signal: new AbortController().signal, ...quietDesk(records.decided) };
 }
 
 /**

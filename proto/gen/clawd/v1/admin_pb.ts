@@ -14,7 +14,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file clawd/v1/admin.proto.
  */
 export const file_clawd_v1_admin: GenFile = /*@__PURE__*/
-  fileDesc("ChRjbGF3ZC92MS9hZG1pbi5wcm90bxIIY2xhd2QudjEiDwoNU3RhdHVzUmVxdWVzdCLUAgoOU3RhdHVzUmVzcG9uc2USCwoDcGlkGAEgASgNEg8KB3ZlcnNpb24YAiABKAkSDAoEaG9tZRgDIAEoCRIOCgZzb2NrZXQYBCABKAkSEAoIcHJvdmlkZXIYBSABKAkSKAoHc2FuZGJveBgGIAEoCzIXLmNsYXdkLnYxLlNhbmRib3hTdGF0dXMSJwoHcGx1Z2lucxgHIAMoCzIWLmNsYXdkLnYxLlBsdWdpblN0YXR1cxIjCgVob29rcxgIIAMoCzIULmNsYXdkLnYxLkhvb2tTdGF0dXMSFQoNc3RhcnRlZF9hdF9tcxgJIAEoARIVCg1idXN5X3Nlc3Npb25zGAogASgNEiMKCHByb2JsZW1zGAsgAygLMhEuY2xhd2QudjEuRmFpbHVyZRIUCgxub2RlX3ZlcnNpb24YDCABKAkSEwoLdGNwX2FkZHJlc3MYDSABKAkiLgoNU2FuZGJveFN0YXR1cxINCgVsZXZlbBgBIAEoCRIOCgZkZXRhaWwYAiABKAkiDwoNRG9jdG9yUmVxdWVzdCI3Cg5Eb2N0b3JSZXNwb25zZRIlCgZjaGVja3MYASADKAsyFS5jbGF3ZC52MS5Eb2N0b3JDaGVjayJDCgtEb2N0b3JDaGVjaxIMCgRuYW1lGAEgASgJEgoKAm9rGAIgASgIEg0KBWZvdW5kGAMgASgJEgsKA2ZpeBgEIAEoCSIRCg9TaHV0ZG93blJlcXVlc3QiEgoQU2h1dGRvd25SZXNwb25zZSLHAQoMUGx1Z2luU3RhdHVzEgwKBG5hbWUYASABKAkSDwoHdmVyc2lvbhgCIAEoCRIkCgVzdGF0ZRgDIAEoDjIVLmNsYXdkLnYxLlBsdWdpblN0YXRlEg0KBXRvb2xzGAQgAygJEg8KB2dyYW50ZWQYBSADKAkSDwoHdHJ1c3RlZBgGIAEoCBILCgNwaWQYByABKA0SEAoIcmVzdGFydHMYCCABKA0SIgoHZmFpbHVyZRgJIAEoCzIRLmNsYXdkLnYxLkZhaWx1cmUiFAoSTGlzdFBsdWdpbnNSZXF1ZXN0Ij4KE0xpc3RQbHVnaW5zUmVzcG9uc2USJwoHcGx1Z2lucxgBIAMoCzIWLmNsYXdkLnYxLlBsdWdpblN0YXR1cyI2ChBXYW50ZWRQZXJtaXNzaW9uEhIKCnBlcm1pc3Npb24YASABKAkSDgoGcmVhc29uGAIgASgJIkQKFEluc3RhbGxQbHVnaW5SZXF1ZXN0Eg4KBmZvbGRlchgBIAEoCRINCgVncmFudBgCIAEoCBINCgV0cnVzdBgDIAEoCCKYAQoVSW5zdGFsbFBsdWdpblJlc3BvbnNlEgwKBG5hbWUYASABKAkSDwoHdmVyc2lvbhgCIAEoCRITCgtkZXNjcmlwdGlvbhgDIAEoCRIpCgV3YW50cxgEIAMoCzIaLmNsYXdkLnYxLldhbnRlZFBlcm1pc3Npb24SDQoFdG9vbHMYBSADKAkSEQoJaW5zdGFsbGVkGAYgASgIIiMKE1JlbW92ZVBsdWdpblJlcXVlc3QSDAoEbmFtZRgBIAEoCSIWChRSZW1vdmVQbHVnaW5SZXNwb25zZSIxChJHcmFudFBsdWdpblJlcXVlc3QSDAoEbmFtZRgBIAEoCRINCgV0cnVzdBgCIAEoCCIVChNHcmFudFBsdWdpblJlc3BvbnNlIjQKE0VuYWJsZVBsdWdpblJlcXVlc3QSDAoEbmFtZRgBIAEoCRIPCgdlbmFibGVkGAIgASgIIhYKFEVuYWJsZVBsdWdpblJlc3BvbnNlIiMKE1JlbG9hZFBsdWdpblJlcXVlc3QSDAoEbmFtZRgBIAEoCSIWChRSZWxvYWRQbHVnaW5SZXNwb25zZSIkChRSZWFkUGx1Z2luTG9nUmVxdWVzdBIMCgRuYW1lGAEgASgJIiYKFVJlYWRQbHVnaW5Mb2dSZXNwb25zZRINCgVsaW5lcxgBIAMoCSLUAQoKSG9va1N0YXR1cxIMCgRuYW1lGAEgASgJEg4KBnBvaW50cxgCIAMoCRIQCghwcmlvcml0eRgDIAEoBRISCgp0aW1lb3V0X21zGAQgASgNEhAKCG9uX2Vycm9yGAUgASgJEg8KB2dyYW50ZWQYBiADKAkSDAoEZmlsZRgHIAEoCRIiCgdmYWlsdXJlGAggASgLMhEuY2xhd2QudjEuRmFpbHVyZRIPCgdlbmFibGVkGAkgASgIEg0KBWdyb3VwGAogASgJEg0KBW5vdGVzGAsgAygJIhIKEExpc3RIb29rc1JlcXVlc3QiOAoRTGlzdEhvb2tzUmVzcG9uc2USIwoFaG9va3MYASADKAsyFC5jbGF3ZC52MS5Ib29rU3RhdHVzIh4KDkFkZEhvb2tSZXF1ZXN0EgwKBGZpbGUYASABKAkiNQoPQWRkSG9va1Jlc3BvbnNlEiIKBGhvb2sYASABKAsyFC5jbGF3ZC52MS5Ib29rU3RhdHVzIiEKEVJlbW92ZUhvb2tSZXF1ZXN0EgwKBG5hbWUYASABKAkiFAoSUmVtb3ZlSG9va1Jlc3BvbnNlIlUKD1Rlc3RIb29rUmVxdWVzdBIMCgRuYW1lGAEgASgJEg0KBXBvaW50GAIgASgJEiUKBXZhbHVlGAMgASgLMhYuZ29vZ2xlLnByb3RvYnVmLlZhbHVlIjIKEUVuYWJsZUhvb2tSZXF1ZXN0EgwKBG5hbWUYASABKAkSDwoHZW5hYmxlZBgCIAEoCCIUChJFbmFibGVIb29rUmVzcG9uc2UidAoQVGVzdEhvb2tSZXNwb25zZRIPCgd2ZXJkaWN0GAEgASgJEg8KB2JlY2F1c2UYAiABKAkSJQoFdmFsdWUYAyABKAsyFi5nb29nbGUucHJvdG9idWYuVmFsdWUSCgoCbXMYBCABKAESCwoDbG9nGAUgAygJIh4KDEluZGV4UmVxdWVzdBIOCgZmb2xkZXIYASABKAkiYgoNSW5kZXhSZXNwb25zZRINCgVmaWxlcxgBIAEoDRITCgtmaWxlc190b3RhbBgCIAEoDRIOCgZjaHVua3MYAyABKA0SDwoHc2tpcHBlZBgEIAEoDRIMCgRkb25lGAUgASgIIi0KDVNlYXJjaFJlcXVlc3QSDQoFcXVlcnkYASABKAkSDQoFbGltaXQYAiABKA0iMwoOU2VhcmNoUmVzcG9uc2USIQoEaGl0cxgBIAMoCzITLmNsYXdkLnYxLk1lbW9yeUhpdCJnCglNZW1vcnlIaXQSEQoJbWVtb3J5X2lkGAEgASgJEgwKBHBhdGgYAiABKAkSDAoEbGluZRgDIAEoDRIMCgR0ZXh0GAQgASgJEg0KBXNjb3JlGAUgASgBEg4KBmF1dGhvchgGIAEoCSIfCg9SZW1lbWJlclJlcXVlc3QSDAoEdGV4dBgBIAEoCSIlChBSZW1lbWJlclJlc3BvbnNlEhEKCW1lbW9yeV9pZBgBIAEoCSIiCg1Gb3JnZXRSZXF1ZXN0EhEKCW1lbW9yeV9pZBgBIAEoCSIQCg5Gb3JnZXRSZXNwb25zZSIOCgxTdGF0c1JlcXVlc3QiYwoNU3RhdHNSZXNwb25zZRINCgVmaWxlcxgBIAEoDRIOCgZjaHVua3MYAiABKA0SDQoFbm90ZXMYAyABKA0SEwoLc3RvcmVfYnl0ZXMYBCABKAESDwoHZm9sZGVycxgFIAMoCSIbCgxRdWVyeVJlcXVlc3QSCwoDc3FsGAEgASgJIl0KDVF1ZXJ5UmVzcG9uc2USDwoHY29sdW1ucxgBIAMoCRIoCgRyb3dzGAIgAygLMhouZ29vZ2xlLnByb3RvYnVmLkxpc3RWYWx1ZRIRCgl0cnVuY2F0ZWQYAyABKAgiIwoNVmVyaWZ5UmVxdWVzdBISCgpzZXNzaW9uX2lkGAEgASgJIj0KDlZlcmlmeVJlc3BvbnNlEisKCGpvdXJuYWxzGAEgAygLMhkuY2xhd2QudjEuVmVyaWZpZWRKb3VybmFsImwKD1ZlcmlmaWVkSm91cm5hbBISCgpzZXNzaW9uX2lkGAEgASgJEg4KBmV2ZW50cxgCIAEoDRIRCgloZWFkX2hhc2gYAyABKAkSIgoHZmFpbHVyZRgEIAEoCzIRLmNsYXdkLnYxLkZhaWx1cmUingEKEFJ1blNjcmlwdFJlcXVlc3QSDAoEZmlsZRgBIAEoCRIMCgRhcmdzGAIgAygJEg0KBWFsbG93GAMgAygJEgwKBGRlbnkYBCADKAkSDgoGZm9sZGVyGAUgASgJEhUKDXRpbWVfbGltaXRfbXMYBiABKA0SGAoQbWVtb3J5X2xpbWl0X21pYhgHIAEoDRIQCghhdHRlbmRlZBgIIAEoCCKCAQoRUnVuU2NyaXB0UmVzcG9uc2USEAoGc3Rkb3V0GAEgASgJSAASEAoGc3RkZXJyGAIgASgJSAASEwoJZXhpdF9jb2RlGAMgASgFSAASLAoIcXVlc3Rpb24YBCABKAsyGC5jbGF3ZC52MS5TY3JpcHRRdWVzdGlvbkgAQgYKBG5ld3MiUAoOU2NyaXB0UXVlc3Rpb24SEwoLcXVlc3Rpb25faWQYASABKAkSEgoKcGVybWlzc2lvbhgCIAEoCRIVCg1leHBpcmVzX2F0X21zGAMgASgBIlAKE0Fuc3dlclNjcmlwdFJlcXVlc3QSEwoLcXVlc3Rpb25faWQYASABKAkSDwoHYWxsb3dlZBgCIAEoCBITCgthbGxfb2Zfa2luZBgDIAEoCCIWChRBbnN3ZXJTY3JpcHRSZXNwb25zZSrIAQoLUGx1Z2luU3RhdGUSHAoYUExVR0lOX1NUQVRFX1VOU1BFQ0lGSUVEEAASFQoRUExVR0lOX1NUQVRFX0lETEUQARIZChVQTFVHSU5fU1RBVEVfU1RBUlRJTkcQAhIWChJQTFVHSU5fU1RBVEVfUkVBRFkQAxIcChhQTFVHSU5fU1RBVEVfQkFDS0lOR19PRkYQBBIZChVQTFVHSU5fU1RBVEVfRElTQUJMRUQQBRIYChRQTFVHSU5fU1RBVEVfUkVGVVNFRBAGMswBCg1EYWVtb25TZXJ2aWNlEjsKBlN0YXR1cxIXLmNsYXdkLnYxLlN0YXR1c1JlcXVlc3QaGC5jbGF3ZC52MS5TdGF0dXNSZXNwb25zZRI7CgZEb2N0b3ISFy5jbGF3ZC52MS5Eb2N0b3JSZXF1ZXN0GhguY2xhd2QudjEuRG9jdG9yUmVzcG9uc2USQQoIU2h1dGRvd24SGS5jbGF3ZC52MS5TaHV0ZG93blJlcXVlc3QaGi5jbGF3ZC52MS5TaHV0ZG93blJlc3BvbnNlMr0EChJQbHVnaW5BZG1pblNlcnZpY2USSgoLTGlzdFBsdWdpbnMSHC5jbGF3ZC52MS5MaXN0UGx1Z2luc1JlcXVlc3QaHS5jbGF3ZC52MS5MaXN0UGx1Z2luc1Jlc3BvbnNlElAKDUluc3RhbGxQbHVnaW4SHi5jbGF3ZC52MS5JbnN0YWxsUGx1Z2luUmVxdWVzdBofLmNsYXdkLnYxLkluc3RhbGxQbHVnaW5SZXNwb25zZRJNCgxSZW1vdmVQbHVnaW4SHS5jbGF3ZC52MS5SZW1vdmVQbHVnaW5SZXF1ZXN0Gh4uY2xhd2QudjEuUmVtb3ZlUGx1Z2luUmVzcG9uc2USSgoLR3JhbnRQbHVnaW4SHC5jbGF3ZC52MS5HcmFudFBsdWdpblJlcXVlc3QaHS5jbGF3ZC52MS5HcmFudFBsdWdpblJlc3BvbnNlEk0KDEVuYWJsZVBsdWdpbhIdLmNsYXdkLnYxLkVuYWJsZVBsdWdpblJlcXVlc3QaHi5jbGF3ZC52MS5FbmFibGVQbHVnaW5SZXNwb25zZRJNCgxSZWxvYWRQbHVnaW4SHS5jbGF3ZC52MS5SZWxvYWRQbHVnaW5SZXF1ZXN0Gh4uY2xhd2QudjEuUmVsb2FkUGx1Z2luUmVzcG9uc2USUAoNUmVhZFBsdWdpbkxvZxIeLmNsYXdkLnYxLlJlYWRQbHVnaW5Mb2dSZXF1ZXN0Gh8uY2xhd2QudjEuUmVhZFBsdWdpbkxvZ1Jlc3BvbnNlMu0CChBIb29rQWRtaW5TZXJ2aWNlEkQKCUxpc3RIb29rcxIaLmNsYXdkLnYxLkxpc3RIb29rc1JlcXVlc3QaGy5jbGF3ZC52MS5MaXN0SG9va3NSZXNwb25zZRI+CgdBZGRIb29rEhguY2xhd2QudjEuQWRkSG9va1JlcXVlc3QaGS5jbGF3ZC52MS5BZGRIb29rUmVzcG9uc2USRwoKUmVtb3ZlSG9vaxIbLmNsYXdkLnYxLlJlbW92ZUhvb2tSZXF1ZXN0GhwuY2xhd2QudjEuUmVtb3ZlSG9va1Jlc3BvbnNlEkEKCFRlc3RIb29rEhkuY2xhd2QudjEuVGVzdEhvb2tSZXF1ZXN0GhouY2xhd2QudjEuVGVzdEhvb2tSZXNwb25zZRJHCgpFbmFibGVIb29rEhsuY2xhd2QudjEuRW5hYmxlSG9va1JlcXVlc3QaHC5jbGF3ZC52MS5FbmFibGVIb29rUmVzcG9uc2UywgIKDU1lbW9yeVNlcnZpY2USOgoFSW5kZXgSFi5jbGF3ZC52MS5JbmRleFJlcXVlc3QaFy5jbGF3ZC52MS5JbmRleFJlc3BvbnNlMAESOwoGU2VhcmNoEhcuY2xhd2QudjEuU2VhcmNoUmVxdWVzdBoYLmNsYXdkLnYxLlNlYXJjaFJlc3BvbnNlEkEKCFJlbWVtYmVyEhkuY2xhd2QudjEuUmVtZW1iZXJSZXF1ZXN0GhouY2xhd2QudjEuUmVtZW1iZXJSZXNwb25zZRI7CgZGb3JnZXQSFy5jbGF3ZC52MS5Gb3JnZXRSZXF1ZXN0GhguY2xhd2QudjEuRm9yZ2V0UmVzcG9uc2USOAoFU3RhdHMSFi5jbGF3ZC52MS5TdGF0c1JlcXVlc3QaFy5jbGF3ZC52MS5TdGF0c1Jlc3BvbnNlMocBCg5Kb3VybmFsU2VydmljZRI4CgVRdWVyeRIWLmNsYXdkLnYxLlF1ZXJ5UmVxdWVzdBoXLmNsYXdkLnYxLlF1ZXJ5UmVzcG9uc2USOwoGVmVyaWZ5EhcuY2xhd2QudjEuVmVyaWZ5UmVxdWVzdBoYLmNsYXdkLnYxLlZlcmlmeVJlc3BvbnNlMqYBCg1TY3JpcHRTZXJ2aWNlEkYKCVJ1blNjcmlwdBIaLmNsYXdkLnYxLlJ1blNjcmlwdFJlcXVlc3QaGy5jbGF3ZC52MS5SdW5TY3JpcHRSZXNwb25zZTABEk0KDEFuc3dlclNjcmlwdBIdLmNsYXdkLnYxLkFuc3dlclNjcmlwdFJlcXVlc3QaHi5jbGF3ZC52MS5BbnN3ZXJTY3JpcHRSZXNwb25zZWIGcHJvdG8z", [file_clawd_v1_failure, file_google_protobuf_struct]);
+  fileDesc("ChRjbGF3ZC92MS9hZG1pbi5wcm90bxIIY2xhd2QudjEiDwoNU3RhdHVzUmVxdWVzdCLUAgoOU3RhdHVzUmVzcG9uc2USCwoDcGlkGAEgASgNEg8KB3ZlcnNpb24YAiABKAkSDAoEaG9tZRgDIAEoCRIOCgZzb2NrZXQYBCABKAkSEAoIcHJvdmlkZXIYBSABKAkSKAoHc2FuZGJveBgGIAEoCzIXLmNsYXdkLnYxLlNhbmRib3hTdGF0dXMSJwoHcGx1Z2lucxgHIAMoCzIWLmNsYXdkLnYxLlBsdWdpblN0YXR1cxIjCgVob29rcxgIIAMoCzIULmNsYXdkLnYxLkhvb2tTdGF0dXMSFQoNc3RhcnRlZF9hdF9tcxgJIAEoARIVCg1idXN5X3Nlc3Npb25zGAogASgNEiMKCHByb2JsZW1zGAsgAygLMhEuY2xhd2QudjEuRmFpbHVyZRIUCgxub2RlX3ZlcnNpb24YDCABKAkSEwoLdGNwX2FkZHJlc3MYDSABKAkiLgoNU2FuZGJveFN0YXR1cxINCgVsZXZlbBgBIAEoCRIOCgZkZXRhaWwYAiABKAkiDwoNRG9jdG9yUmVxdWVzdCI3Cg5Eb2N0b3JSZXNwb25zZRIlCgZjaGVja3MYASADKAsyFS5jbGF3ZC52MS5Eb2N0b3JDaGVjayJDCgtEb2N0b3JDaGVjaxIMCgRuYW1lGAEgASgJEgoKAm9rGAIgASgIEg0KBWZvdW5kGAMgASgJEgsKA2ZpeBgEIAEoCSIRCg9TaHV0ZG93blJlcXVlc3QiEgoQU2h1dGRvd25SZXNwb25zZSLSAgoMUGx1Z2luU3RhdHVzEgwKBG5hbWUYASABKAkSDwoHdmVyc2lvbhgCIAEoCRIkCgVzdGF0ZRgDIAEoDjIVLmNsYXdkLnYxLlBsdWdpblN0YXRlEg0KBXRvb2xzGAQgAygJEg8KB2dyYW50ZWQYBSADKAkSDwoHdHJ1c3RlZBgGIAEoCBILCgNwaWQYByABKA0SEAoIcmVzdGFydHMYCCABKA0SIgoHZmFpbHVyZRgJIAEoCzIRLmNsYXdkLnYxLkZhaWx1cmUSEwoLZGVzY3JpcHRpb24YCiABKAkSDgoGb2ZmZXJzGAsgAygJEgwKBHdpcmUYDCABKAkSEAoId2l0aGhlbGQYDSADKAkSFAoMaGVsZF92ZXJzaW9uGA4gASgJEi4KCmhlbGRfd2FudHMYDyADKAsyGi5jbGF3ZC52MS5XYW50ZWRQZXJtaXNzaW9uIhQKEkxpc3RQbHVnaW5zUmVxdWVzdCI+ChNMaXN0UGx1Z2luc1Jlc3BvbnNlEicKB3BsdWdpbnMYASADKAsyFi5jbGF3ZC52MS5QbHVnaW5TdGF0dXMiTgoQV2FudGVkUGVybWlzc2lvbhISCgpwZXJtaXNzaW9uGAEgASgJEg4KBnJlYXNvbhgCIAEoCRIWCg5ncmFudGVkX2JlZm9yZRgDIAEoCCJVChRJbnN0YWxsUGx1Z2luUmVxdWVzdBIOCgZmb2xkZXIYASABKAkSDQoFZ3JhbnQYAiABKAgSDQoFdHJ1c3QYAyABKAgSDwoHdXBncmFkZRgEIAEoCCLIAQoVSW5zdGFsbFBsdWdpblJlc3BvbnNlEgwKBG5hbWUYASABKAkSDwoHdmVyc2lvbhgCIAEoCRITCgtkZXNjcmlwdGlvbhgDIAEoCRIpCgV3YW50cxgEIAMoCzIaLmNsYXdkLnYxLldhbnRlZFBlcm1pc3Npb24SDQoFdG9vbHMYBSADKAkSEQoJaW5zdGFsbGVkGAYgASgIEg4KBm9mZmVycxgHIAMoCRIQCghyZXBsYWNlcxgIIAEoCRIMCgRoZWxkGAkgASgIIiMKE1JlbW92ZVBsdWdpblJlcXVlc3QSDAoEbmFtZRgBIAEoCSIWChRSZW1vdmVQbHVnaW5SZXNwb25zZSJGChJHcmFudFBsdWdpblJlcXVlc3QSDAoEbmFtZRgBIAEoCRINCgV0cnVzdBgCIAEoCBITCgtwZXJtaXNzaW9ucxgDIAMoCSI3ChNHcmFudFBsdWdpblJlc3BvbnNlEg8KB2dyYW50ZWQYASADKAkSDwoHdmVyc2lvbhgCIAEoCSJHChNSZXZva2VQbHVnaW5SZXF1ZXN0EgwKBG5hbWUYASABKAkSEwoLcGVybWlzc2lvbnMYAiADKAkSDQoFdHJ1c3QYAyABKAgiJwoUUmV2b2tlUGx1Z2luUmVzcG9uc2USDwoHZ3JhbnRlZBgBIAMoCSI0ChNFbmFibGVQbHVnaW5SZXF1ZXN0EgwKBG5hbWUYASABKAkSDwoHZW5hYmxlZBgCIAEoCCIWChRFbmFibGVQbHVnaW5SZXNwb25zZSIjChNSZWxvYWRQbHVnaW5SZXF1ZXN0EgwKBG5hbWUYASABKAkiFgoUUmVsb2FkUGx1Z2luUmVzcG9uc2UiJAoUUmVhZFBsdWdpbkxvZ1JlcXVlc3QSDAoEbmFtZRgBIAEoCSImChVSZWFkUGx1Z2luTG9nUmVzcG9uc2USDQoFbGluZXMYASADKAki1AEKCkhvb2tTdGF0dXMSDAoEbmFtZRgBIAEoCRIOCgZwb2ludHMYAiADKAkSEAoIcHJpb3JpdHkYAyABKAUSEgoKdGltZW91dF9tcxgEIAEoDRIQCghvbl9lcnJvchgFIAEoCRIPCgdncmFudGVkGAYgAygJEgwKBGZpbGUYByABKAkSIgoHZmFpbHVyZRgIIAEoCzIRLmNsYXdkLnYxLkZhaWx1cmUSDwoHZW5hYmxlZBgJIAEoCBINCgVncm91cBgKIAEoCRINCgVub3RlcxgLIAMoCSISChBMaXN0SG9va3NSZXF1ZXN0IjgKEUxpc3RIb29rc1Jlc3BvbnNlEiMKBWhvb2tzGAEgAygLMhQuY2xhd2QudjEuSG9va1N0YXR1cyIeCg5BZGRIb29rUmVxdWVzdBIMCgRmaWxlGAEgASgJIjUKD0FkZEhvb2tSZXNwb25zZRIiCgRob29rGAEgASgLMhQuY2xhd2QudjEuSG9va1N0YXR1cyIhChFSZW1vdmVIb29rUmVxdWVzdBIMCgRuYW1lGAEgASgJIhQKElJlbW92ZUhvb2tSZXNwb25zZSJVCg9UZXN0SG9va1JlcXVlc3QSDAoEbmFtZRgBIAEoCRINCgVwb2ludBgCIAEoCRIlCgV2YWx1ZRgDIAEoCzIWLmdvb2dsZS5wcm90b2J1Zi5WYWx1ZSIyChFFbmFibGVIb29rUmVxdWVzdBIMCgRuYW1lGAEgASgJEg8KB2VuYWJsZWQYAiABKAgiFAoSRW5hYmxlSG9va1Jlc3BvbnNlInQKEFRlc3RIb29rUmVzcG9uc2USDwoHdmVyZGljdBgBIAEoCRIPCgdiZWNhdXNlGAIgASgJEiUKBXZhbHVlGAMgASgLMhYuZ29vZ2xlLnByb3RvYnVmLlZhbHVlEgoKAm1zGAQgASgBEgsKA2xvZxgFIAMoCSIeCgxJbmRleFJlcXVlc3QSDgoGZm9sZGVyGAEgASgJImIKDUluZGV4UmVzcG9uc2USDQoFZmlsZXMYASABKA0SEwoLZmlsZXNfdG90YWwYAiABKA0SDgoGY2h1bmtzGAMgASgNEg8KB3NraXBwZWQYBCABKA0SDAoEZG9uZRgFIAEoCCItCg1TZWFyY2hSZXF1ZXN0Eg0KBXF1ZXJ5GAEgASgJEg0KBWxpbWl0GAIgASgNIjMKDlNlYXJjaFJlc3BvbnNlEiEKBGhpdHMYASADKAsyEy5jbGF3ZC52MS5NZW1vcnlIaXQiZwoJTWVtb3J5SGl0EhEKCW1lbW9yeV9pZBgBIAEoCRIMCgRwYXRoGAIgASgJEgwKBGxpbmUYAyABKA0SDAoEdGV4dBgEIAEoCRINCgVzY29yZRgFIAEoARIOCgZhdXRob3IYBiABKAkiHwoPUmVtZW1iZXJSZXF1ZXN0EgwKBHRleHQYASABKAkiJQoQUmVtZW1iZXJSZXNwb25zZRIRCgltZW1vcnlfaWQYASABKAkiIgoNRm9yZ2V0UmVxdWVzdBIRCgltZW1vcnlfaWQYASABKAkiEAoORm9yZ2V0UmVzcG9uc2UiDgoMU3RhdHNSZXF1ZXN0ImMKDVN0YXRzUmVzcG9uc2USDQoFZmlsZXMYASABKA0SDgoGY2h1bmtzGAIgASgNEg0KBW5vdGVzGAMgASgNEhMKC3N0b3JlX2J5dGVzGAQgASgBEg8KB2ZvbGRlcnMYBSADKAkiGwoMUXVlcnlSZXF1ZXN0EgsKA3NxbBgBIAEoCSJdCg1RdWVyeVJlc3BvbnNlEg8KB2NvbHVtbnMYASADKAkSKAoEcm93cxgCIAMoCzIaLmdvb2dsZS5wcm90b2J1Zi5MaXN0VmFsdWUSEQoJdHJ1bmNhdGVkGAMgASgIIiMKDVZlcmlmeVJlcXVlc3QSEgoKc2Vzc2lvbl9pZBgBIAEoCSI9Cg5WZXJpZnlSZXNwb25zZRIrCghqb3VybmFscxgBIAMoCzIZLmNsYXdkLnYxLlZlcmlmaWVkSm91cm5hbCJsCg9WZXJpZmllZEpvdXJuYWwSEgoKc2Vzc2lvbl9pZBgBIAEoCRIOCgZldmVudHMYAiABKA0SEQoJaGVhZF9oYXNoGAMgASgJEiIKB2ZhaWx1cmUYBCABKAsyES5jbGF3ZC52MS5GYWlsdXJlIp4BChBSdW5TY3JpcHRSZXF1ZXN0EgwKBGZpbGUYASABKAkSDAoEYXJncxgCIAMoCRINCgVhbGxvdxgDIAMoCRIMCgRkZW55GAQgAygJEg4KBmZvbGRlchgFIAEoCRIVCg10aW1lX2xpbWl0X21zGAYgASgNEhgKEG1lbW9yeV9saW1pdF9taWIYByABKA0SEAoIYXR0ZW5kZWQYCCABKAgiggEKEVJ1blNjcmlwdFJlc3BvbnNlEhAKBnN0ZG91dBgBIAEoCUgAEhAKBnN0ZGVychgCIAEoCUgAEhMKCWV4aXRfY29kZRgDIAEoBUgAEiwKCHF1ZXN0aW9uGAQgASgLMhguY2xhd2QudjEuU2NyaXB0UXVlc3Rpb25IAEIGCgRuZXdzIlAKDlNjcmlwdFF1ZXN0aW9uEhMKC3F1ZXN0aW9uX2lkGAEgASgJEhIKCnBlcm1pc3Npb24YAiABKAkSFQoNZXhwaXJlc19hdF9tcxgDIAEoASJQChNBbnN3ZXJTY3JpcHRSZXF1ZXN0EhMKC3F1ZXN0aW9uX2lkGAEgASgJEg8KB2FsbG93ZWQYAiABKAgSEwoLYWxsX29mX2tpbmQYAyABKAgiFgoUQW5zd2VyU2NyaXB0UmVzcG9uc2UqyAEKC1BsdWdpblN0YXRlEhwKGFBMVUdJTl9TVEFURV9VTlNQRUNJRklFRBAAEhUKEVBMVUdJTl9TVEFURV9JRExFEAESGQoVUExVR0lOX1NUQVRFX1NUQVJUSU5HEAISFgoSUExVR0lOX1NUQVRFX1JFQURZEAMSHAoYUExVR0lOX1NUQVRFX0JBQ0tJTkdfT0ZGEAQSGQoVUExVR0lOX1NUQVRFX0RJU0FCTEVEEAUSGAoUUExVR0lOX1NUQVRFX1JFRlVTRUQQBjLMAQoNRGFlbW9uU2VydmljZRI7CgZTdGF0dXMSFy5jbGF3ZC52MS5TdGF0dXNSZXF1ZXN0GhguY2xhd2QudjEuU3RhdHVzUmVzcG9uc2USOwoGRG9jdG9yEhcuY2xhd2QudjEuRG9jdG9yUmVxdWVzdBoYLmNsYXdkLnYxLkRvY3RvclJlc3BvbnNlEkEKCFNodXRkb3duEhkuY2xhd2QudjEuU2h1dGRvd25SZXF1ZXN0GhouY2xhd2QudjEuU2h1dGRvd25SZXNwb25zZTKMBQoSUGx1Z2luQWRtaW5TZXJ2aWNlEkoKC0xpc3RQbHVnaW5zEhwuY2xhd2QudjEuTGlzdFBsdWdpbnNSZXF1ZXN0Gh0uY2xhd2QudjEuTGlzdFBsdWdpbnNSZXNwb25zZRJQCg1JbnN0YWxsUGx1Z2luEh4uY2xhd2QudjEuSW5zdGFsbFBsdWdpblJlcXVlc3QaHy5jbGF3ZC52MS5JbnN0YWxsUGx1Z2luUmVzcG9uc2USTQoMUmVtb3ZlUGx1Z2luEh0uY2xhd2QudjEuUmVtb3ZlUGx1Z2luUmVxdWVzdBoeLmNsYXdkLnYxLlJlbW92ZVBsdWdpblJlc3BvbnNlEkoKC0dyYW50UGx1Z2luEhwuY2xhd2QudjEuR3JhbnRQbHVnaW5SZXF1ZXN0Gh0uY2xhd2QudjEuR3JhbnRQbHVnaW5SZXNwb25zZRJNCgxSZXZva2VQbHVnaW4SHS5jbGF3ZC52MS5SZXZva2VQbHVnaW5SZXF1ZXN0Gh4uY2xhd2QudjEuUmV2b2tlUGx1Z2luUmVzcG9uc2USTQoMRW5hYmxlUGx1Z2luEh0uY2xhd2QudjEuRW5hYmxlUGx1Z2luUmVxdWVzdBoeLmNsYXdkLnYxLkVuYWJsZVBsdWdpblJlc3BvbnNlEk0KDFJlbG9hZFBsdWdpbhIdLmNsYXdkLnYxLlJlbG9hZFBsdWdpblJlcXVlc3QaHi5jbGF3ZC52MS5SZWxvYWRQbHVnaW5SZXNwb25zZRJQCg1SZWFkUGx1Z2luTG9nEh4uY2xhd2QudjEuUmVhZFBsdWdpbkxvZ1JlcXVlc3QaHy5jbGF3ZC52MS5SZWFkUGx1Z2luTG9nUmVzcG9uc2Uy7QIKEEhvb2tBZG1pblNlcnZpY2USRAoJTGlzdEhvb2tzEhouY2xhd2QudjEuTGlzdEhvb2tzUmVxdWVzdBobLmNsYXdkLnYxLkxpc3RIb29rc1Jlc3BvbnNlEj4KB0FkZEhvb2sSGC5jbGF3ZC52MS5BZGRIb29rUmVxdWVzdBoZLmNsYXdkLnYxLkFkZEhvb2tSZXNwb25zZRJHCgpSZW1vdmVIb29rEhsuY2xhd2QudjEuUmVtb3ZlSG9va1JlcXVlc3QaHC5jbGF3ZC52MS5SZW1vdmVIb29rUmVzcG9uc2USQQoIVGVzdEhvb2sSGS5jbGF3ZC52MS5UZXN0SG9va1JlcXVlc3QaGi5jbGF3ZC52MS5UZXN0SG9va1Jlc3BvbnNlEkcKCkVuYWJsZUhvb2sSGy5jbGF3ZC52MS5FbmFibGVIb29rUmVxdWVzdBocLmNsYXdkLnYxLkVuYWJsZUhvb2tSZXNwb25zZTLCAgoNTWVtb3J5U2VydmljZRI6CgVJbmRleBIWLmNsYXdkLnYxLkluZGV4UmVxdWVzdBoXLmNsYXdkLnYxLkluZGV4UmVzcG9uc2UwARI7CgZTZWFyY2gSFy5jbGF3ZC52MS5TZWFyY2hSZXF1ZXN0GhguY2xhd2QudjEuU2VhcmNoUmVzcG9uc2USQQoIUmVtZW1iZXISGS5jbGF3ZC52MS5SZW1lbWJlclJlcXVlc3QaGi5jbGF3ZC52MS5SZW1lbWJlclJlc3BvbnNlEjsKBkZvcmdldBIXLmNsYXdkLnYxLkZvcmdldFJlcXVlc3QaGC5jbGF3ZC52MS5Gb3JnZXRSZXNwb25zZRI4CgVTdGF0cxIWLmNsYXdkLnYxLlN0YXRzUmVxdWVzdBoXLmNsYXdkLnYxLlN0YXRzUmVzcG9uc2UyhwEKDkpvdXJuYWxTZXJ2aWNlEjgKBVF1ZXJ5EhYuY2xhd2QudjEuUXVlcnlSZXF1ZXN0GhcuY2xhd2QudjEuUXVlcnlSZXNwb25zZRI7CgZWZXJpZnkSFy5jbGF3ZC52MS5WZXJpZnlSZXF1ZXN0GhguY2xhd2QudjEuVmVyaWZ5UmVzcG9uc2UypgEKDVNjcmlwdFNlcnZpY2USRgoJUnVuU2NyaXB0EhouY2xhd2QudjEuUnVuU2NyaXB0UmVxdWVzdBobLmNsYXdkLnYxLlJ1blNjcmlwdFJlc3BvbnNlMAESTQoMQW5zd2VyU2NyaXB0Eh0uY2xhd2QudjEuQW5zd2VyU2NyaXB0UmVxdWVzdBoeLmNsYXdkLnYxLkFuc3dlclNjcmlwdFJlc3BvbnNlYgZwcm90bzM", [file_clawd_v1_failure, file_google_protobuf_struct]);
 
 /**
  * What runs, and how well.
@@ -340,6 +340,48 @@ export type PluginStatus = Message<"clawd.v1.PluginStatus"> & {
    * @generated from field: clawd.v1.Failure failure = 9;
    */
   failure?: Failure | undefined;
+
+  /**
+   * What it is, in the author's words.
+   *
+   * @generated from field: string description = 10;
+   */
+  description: string;
+
+  /**
+   * What it offers beside tools: "hook tool.before", "model NAME", "embedder ID", "memory NAME", "/NAME".
+   *
+   * @generated from field: repeated string offers = 11;
+   */
+  offers: string[];
+
+  /**
+   * The wire that its process speaks, e.g. "gRPC, major 1"; empty when it has none.
+   *
+   * @generated from field: string wire = 12;
+   */
+  wire: string;
+
+  /**
+   * What it asks for and a person took back or never gave.
+   *
+   * @generated from field: repeated string withheld = 13;
+   */
+  withheld: string[];
+
+  /**
+   * Version of an upgrade that waits for a grant; empty when none does.
+   *
+   * @generated from field: string held_version = 14;
+   */
+  heldVersion: string;
+
+  /**
+   * What that upgrade asks for beyond what was granted.
+   *
+   * @generated from field: repeated clawd.v1.WantedPermission held_wants = 15;
+   */
+  heldWants: WantedPermission[];
 };
 
 /**
@@ -404,6 +446,13 @@ export type WantedPermission = Message<"clawd.v1.WantedPermission"> & {
    * @generated from field: string reason = 2;
    */
   reason: string;
+
+  /**
+   * True when the version that is installed was granted it already.
+   *
+   * @generated from field: bool granted_before = 3;
+   */
+  grantedBefore: boolean;
 };
 
 /**
@@ -420,7 +469,8 @@ export const WantedPermissionSchema: GenMessage<WantedPermission> = /*@__PURE__*
  */
 export type InstallPluginRequest = Message<"clawd.v1.InstallPluginRequest"> & {
   /**
-   * Absolute path of the folder that holds plugin.json.
+   * Absolute path of the folder that holds plugin.json or plugin.toml, of an archive of one (.tgz, .tar, .zip), or of an
+   * executable that speaks JSON-RPC on its standard input and output.
    *
    * @generated from field: string folder = 1;
    */
@@ -439,6 +489,13 @@ export type InstallPluginRequest = Message<"clawd.v1.InstallPluginRequest"> & {
    * @generated from field: bool trust = 3;
    */
   trust: boolean;
+
+  /**
+   * Without `grant`: an upgrade that asks for nothing more is installed, one that asks for more is kept aside until it is granted.
+   *
+   * @generated from field: bool upgrade = 4;
+   */
+  upgrade: boolean;
 };
 
 /**
@@ -495,6 +552,27 @@ export type InstallPluginResponse = Message<"clawd.v1.InstallPluginResponse"> & 
    * @generated from field: bool installed = 6;
    */
   installed: boolean;
+
+  /**
+   * What it offers beside tools, as in PluginStatus.
+   *
+   * @generated from field: repeated string offers = 7;
+   */
+  offers: string[];
+
+  /**
+   * The version that was installed before; empty when there was none.
+   *
+   * @generated from field: string replaces = 8;
+   */
+  replaces: string;
+
+  /**
+   * True when the upgrade was kept aside and waits for a grant.
+   *
+   * @generated from field: bool held = 9;
+   */
+  held: boolean;
 };
 
 /**
@@ -541,7 +619,7 @@ export const RemovePluginResponseSchema: GenMessage<RemovePluginResponse> = /*@_
   messageDesc(file_clawd_v1_admin, 15);
 
 /**
- * Changes a grant.
+ * Grants more: an upgrade that waits, permissions that were taken back, trust.
  *
  * @generated from message clawd.v1.GrantPluginRequest
  */
@@ -559,6 +637,13 @@ export type GrantPluginRequest = Message<"clawd.v1.GrantPluginRequest"> & {
    * @generated from field: bool trust = 2;
    */
   trust: boolean;
+
+  /**
+   * Permissions that its manifest asks for, to give back; empty takes the upgrade that waits, or else all that is withheld.
+   *
+   * @generated from field: repeated string permissions = 3;
+   */
+  permissions: string[];
 };
 
 /**
@@ -574,6 +659,19 @@ export const GrantPluginRequestSchema: GenMessage<GrantPluginRequest> = /*@__PUR
  * @generated from message clawd.v1.GrantPluginResponse
  */
 export type GrantPluginResponse = Message<"clawd.v1.GrantPluginResponse"> & {
+  /**
+   * What it may touch now.
+   *
+   * @generated from field: repeated string granted = 1;
+   */
+  granted: string[];
+
+  /**
+   * Its version now.
+   *
+   * @generated from field: string version = 2;
+   */
+  version: string;
 };
 
 /**
@@ -582,6 +680,62 @@ export type GrantPluginResponse = Message<"clawd.v1.GrantPluginResponse"> & {
  */
 export const GrantPluginResponseSchema: GenMessage<GrantPluginResponse> = /*@__PURE__*/
   messageDesc(file_clawd_v1_admin, 17);
+
+/**
+ * Takes permissions back.
+ *
+ * @generated from message clawd.v1.RevokePluginRequest
+ */
+export type RevokePluginRequest = Message<"clawd.v1.RevokePluginRequest"> & {
+  /**
+   * The plugin's name.
+   *
+   * @generated from field: string name = 1;
+   */
+  name: string;
+
+  /**
+   * Which; empty means all.
+   *
+   * @generated from field: repeated string permissions = 2;
+   */
+  permissions: string[];
+
+  /**
+   * True to take back the trust to run without an operating-system sandbox, and nothing else unless named.
+   *
+   * @generated from field: bool trust = 3;
+   */
+  trust: boolean;
+};
+
+/**
+ * Describes the message clawd.v1.RevokePluginRequest.
+ * Use `create(RevokePluginRequestSchema)` to create a new message.
+ */
+export const RevokePluginRequestSchema: GenMessage<RevokePluginRequest> = /*@__PURE__*/
+  messageDesc(file_clawd_v1_admin, 18);
+
+/**
+ * They are taken back; a process that had them has been stopped.
+ *
+ * @generated from message clawd.v1.RevokePluginResponse
+ */
+export type RevokePluginResponse = Message<"clawd.v1.RevokePluginResponse"> & {
+  /**
+   * What it may touch now.
+   *
+   * @generated from field: repeated string granted = 1;
+   */
+  granted: string[];
+};
+
+/**
+ * Describes the message clawd.v1.RevokePluginResponse.
+ * Use `create(RevokePluginResponseSchema)` to create a new message.
+ */
+export const RevokePluginResponseSchema: GenMessage<RevokePluginResponse> = /*@__PURE__*/
+  messageDesc(file_clawd_v1_admin, 19);
 
 /**
  * Turns a plugin on or off.
@@ -609,7 +763,7 @@ export type EnablePluginRequest = Message<"clawd.v1.EnablePluginRequest"> & {
  * Use `create(EnablePluginRequestSchema)` to create a new message.
  */
 export const EnablePluginRequestSchema: GenMessage<EnablePluginRequest> = /*@__PURE__*/
-  messageDesc(file_clawd_v1_admin, 18);
+  messageDesc(file_clawd_v1_admin, 20);
 
 /**
  * It is on or off now.
@@ -624,7 +778,7 @@ export type EnablePluginResponse = Message<"clawd.v1.EnablePluginResponse"> & {
  * Use `create(EnablePluginResponseSchema)` to create a new message.
  */
 export const EnablePluginResponseSchema: GenMessage<EnablePluginResponse> = /*@__PURE__*/
-  messageDesc(file_clawd_v1_admin, 19);
+  messageDesc(file_clawd_v1_admin, 21);
 
 /**
  * Reloads a plugin.
@@ -645,7 +799,7 @@ export type ReloadPluginRequest = Message<"clawd.v1.ReloadPluginRequest"> & {
  * Use `create(ReloadPluginRequestSchema)` to create a new message.
  */
 export const ReloadPluginRequestSchema: GenMessage<ReloadPluginRequest> = /*@__PURE__*/
-  messageDesc(file_clawd_v1_admin, 20);
+  messageDesc(file_clawd_v1_admin, 22);
 
 /**
  * It was read again.
@@ -660,7 +814,7 @@ export type ReloadPluginResponse = Message<"clawd.v1.ReloadPluginResponse"> & {
  * Use `create(ReloadPluginResponseSchema)` to create a new message.
  */
 export const ReloadPluginResponseSchema: GenMessage<ReloadPluginResponse> = /*@__PURE__*/
-  messageDesc(file_clawd_v1_admin, 21);
+  messageDesc(file_clawd_v1_admin, 23);
 
 /**
  * Reads a plugin's log.
@@ -681,7 +835,7 @@ export type ReadPluginLogRequest = Message<"clawd.v1.ReadPluginLogRequest"> & {
  * Use `create(ReadPluginLogRequestSchema)` to create a new message.
  */
 export const ReadPluginLogRequestSchema: GenMessage<ReadPluginLogRequest> = /*@__PURE__*/
-  messageDesc(file_clawd_v1_admin, 22);
+  messageDesc(file_clawd_v1_admin, 24);
 
 /**
  * The last lines.
@@ -702,7 +856,7 @@ export type ReadPluginLogResponse = Message<"clawd.v1.ReadPluginLogResponse"> & 
  * Use `create(ReadPluginLogResponseSchema)` to create a new message.
  */
 export const ReadPluginLogResponseSchema: GenMessage<ReadPluginLogResponse> = /*@__PURE__*/
-  messageDesc(file_clawd_v1_admin, 23);
+  messageDesc(file_clawd_v1_admin, 25);
 
 /**
  * A hook in a list.
@@ -793,7 +947,7 @@ export type HookStatus = Message<"clawd.v1.HookStatus"> & {
  * Use `create(HookStatusSchema)` to create a new message.
  */
 export const HookStatusSchema: GenMessage<HookStatus> = /*@__PURE__*/
-  messageDesc(file_clawd_v1_admin, 24);
+  messageDesc(file_clawd_v1_admin, 26);
 
 /**
  * Lists hooks.
@@ -808,7 +962,7 @@ export type ListHooksRequest = Message<"clawd.v1.ListHooksRequest"> & {
  * Use `create(ListHooksRequestSchema)` to create a new message.
  */
 export const ListHooksRequestSchema: GenMessage<ListHooksRequest> = /*@__PURE__*/
-  messageDesc(file_clawd_v1_admin, 25);
+  messageDesc(file_clawd_v1_admin, 27);
 
 /**
  * Hooks, broken ones included.
@@ -829,7 +983,7 @@ export type ListHooksResponse = Message<"clawd.v1.ListHooksResponse"> & {
  * Use `create(ListHooksResponseSchema)` to create a new message.
  */
 export const ListHooksResponseSchema: GenMessage<ListHooksResponse> = /*@__PURE__*/
-  messageDesc(file_clawd_v1_admin, 26);
+  messageDesc(file_clawd_v1_admin, 28);
 
 /**
  * Adds a hook.
@@ -850,7 +1004,7 @@ export type AddHookRequest = Message<"clawd.v1.AddHookRequest"> & {
  * Use `create(AddHookRequestSchema)` to create a new message.
  */
 export const AddHookRequestSchema: GenMessage<AddHookRequest> = /*@__PURE__*/
-  messageDesc(file_clawd_v1_admin, 27);
+  messageDesc(file_clawd_v1_admin, 29);
 
 /**
  * It is in the hooks folder.
@@ -871,7 +1025,7 @@ export type AddHookResponse = Message<"clawd.v1.AddHookResponse"> & {
  * Use `create(AddHookResponseSchema)` to create a new message.
  */
 export const AddHookResponseSchema: GenMessage<AddHookResponse> = /*@__PURE__*/
-  messageDesc(file_clawd_v1_admin, 28);
+  messageDesc(file_clawd_v1_admin, 30);
 
 /**
  * Removes a hook.
@@ -892,7 +1046,7 @@ export type RemoveHookRequest = Message<"clawd.v1.RemoveHookRequest"> & {
  * Use `create(RemoveHookRequestSchema)` to create a new message.
  */
 export const RemoveHookRequestSchema: GenMessage<RemoveHookRequest> = /*@__PURE__*/
-  messageDesc(file_clawd_v1_admin, 29);
+  messageDesc(file_clawd_v1_admin, 31);
 
 /**
  * It is gone.
@@ -907,7 +1061,7 @@ export type RemoveHookResponse = Message<"clawd.v1.RemoveHookResponse"> & {
  * Use `create(RemoveHookResponseSchema)` to create a new message.
  */
 export const RemoveHookResponseSchema: GenMessage<RemoveHookResponse> = /*@__PURE__*/
-  messageDesc(file_clawd_v1_admin, 30);
+  messageDesc(file_clawd_v1_admin, 32);
 
 /**
  * Tests a hook.
@@ -942,7 +1096,7 @@ export type TestHookRequest = Message<"clawd.v1.TestHookRequest"> & {
  * Use `create(TestHookRequestSchema)` to create a new message.
  */
 export const TestHookRequestSchema: GenMessage<TestHookRequest> = /*@__PURE__*/
-  messageDesc(file_clawd_v1_admin, 31);
+  messageDesc(file_clawd_v1_admin, 33);
 
 /**
  * Turns a hook on or off.
@@ -970,7 +1124,7 @@ export type EnableHookRequest = Message<"clawd.v1.EnableHookRequest"> & {
  * Use `create(EnableHookRequestSchema)` to create a new message.
  */
 export const EnableHookRequestSchema: GenMessage<EnableHookRequest> = /*@__PURE__*/
-  messageDesc(file_clawd_v1_admin, 32);
+  messageDesc(file_clawd_v1_admin, 34);
 
 /**
  * It is on or off now.
@@ -985,7 +1139,7 @@ export type EnableHookResponse = Message<"clawd.v1.EnableHookResponse"> & {
  * Use `create(EnableHookResponseSchema)` to create a new message.
  */
 export const EnableHookResponseSchema: GenMessage<EnableHookResponse> = /*@__PURE__*/
-  messageDesc(file_clawd_v1_admin, 33);
+  messageDesc(file_clawd_v1_admin, 35);
 
 /**
  * What it said.
@@ -1034,7 +1188,7 @@ export type TestHookResponse = Message<"clawd.v1.TestHookResponse"> & {
  * Use `create(TestHookResponseSchema)` to create a new message.
  */
 export const TestHookResponseSchema: GenMessage<TestHookResponse> = /*@__PURE__*/
-  messageDesc(file_clawd_v1_admin, 34);
+  messageDesc(file_clawd_v1_admin, 36);
 
 /**
  * Indexes a folder.
@@ -1055,7 +1209,7 @@ export type IndexRequest = Message<"clawd.v1.IndexRequest"> & {
  * Use `create(IndexRequestSchema)` to create a new message.
  */
 export const IndexRequestSchema: GenMessage<IndexRequest> = /*@__PURE__*/
-  messageDesc(file_clawd_v1_admin, 35);
+  messageDesc(file_clawd_v1_admin, 37);
 
 /**
  * Progress.
@@ -1104,7 +1258,7 @@ export type IndexResponse = Message<"clawd.v1.IndexResponse"> & {
  * Use `create(IndexResponseSchema)` to create a new message.
  */
 export const IndexResponseSchema: GenMessage<IndexResponse> = /*@__PURE__*/
-  messageDesc(file_clawd_v1_admin, 36);
+  messageDesc(file_clawd_v1_admin, 38);
 
 /**
  * Searches.
@@ -1132,7 +1286,7 @@ export type SearchRequest = Message<"clawd.v1.SearchRequest"> & {
  * Use `create(SearchRequestSchema)` to create a new message.
  */
 export const SearchRequestSchema: GenMessage<SearchRequest> = /*@__PURE__*/
-  messageDesc(file_clawd_v1_admin, 37);
+  messageDesc(file_clawd_v1_admin, 39);
 
 /**
  * Hits.
@@ -1153,7 +1307,7 @@ export type SearchResponse = Message<"clawd.v1.SearchResponse"> & {
  * Use `create(SearchResponseSchema)` to create a new message.
  */
 export const SearchResponseSchema: GenMessage<SearchResponse> = /*@__PURE__*/
-  messageDesc(file_clawd_v1_admin, 38);
+  messageDesc(file_clawd_v1_admin, 40);
 
 /**
  * One hit.
@@ -1209,7 +1363,7 @@ export type MemoryHit = Message<"clawd.v1.MemoryHit"> & {
  * Use `create(MemoryHitSchema)` to create a new message.
  */
 export const MemoryHitSchema: GenMessage<MemoryHit> = /*@__PURE__*/
-  messageDesc(file_clawd_v1_admin, 39);
+  messageDesc(file_clawd_v1_admin, 41);
 
 /**
  * Remembers.
@@ -1230,7 +1384,7 @@ export type RememberRequest = Message<"clawd.v1.RememberRequest"> & {
  * Use `create(RememberRequestSchema)` to create a new message.
  */
 export const RememberRequestSchema: GenMessage<RememberRequest> = /*@__PURE__*/
-  messageDesc(file_clawd_v1_admin, 40);
+  messageDesc(file_clawd_v1_admin, 42);
 
 /**
  * It is durable.
@@ -1251,7 +1405,7 @@ export type RememberResponse = Message<"clawd.v1.RememberResponse"> & {
  * Use `create(RememberResponseSchema)` to create a new message.
  */
 export const RememberResponseSchema: GenMessage<RememberResponse> = /*@__PURE__*/
-  messageDesc(file_clawd_v1_admin, 41);
+  messageDesc(file_clawd_v1_admin, 43);
 
 /**
  * Forgets.
@@ -1272,7 +1426,7 @@ export type ForgetRequest = Message<"clawd.v1.ForgetRequest"> & {
  * Use `create(ForgetRequestSchema)` to create a new message.
  */
 export const ForgetRequestSchema: GenMessage<ForgetRequest> = /*@__PURE__*/
-  messageDesc(file_clawd_v1_admin, 42);
+  messageDesc(file_clawd_v1_admin, 44);
 
 /**
  * It is gone.
@@ -1287,7 +1441,7 @@ export type ForgetResponse = Message<"clawd.v1.ForgetResponse"> & {
  * Use `create(ForgetResponseSchema)` to create a new message.
  */
 export const ForgetResponseSchema: GenMessage<ForgetResponse> = /*@__PURE__*/
-  messageDesc(file_clawd_v1_admin, 43);
+  messageDesc(file_clawd_v1_admin, 45);
 
 /**
  * How much is indexed.
@@ -1302,7 +1456,7 @@ export type StatsRequest = Message<"clawd.v1.StatsRequest"> & {
  * Use `create(StatsRequestSchema)` to create a new message.
  */
 export const StatsRequestSchema: GenMessage<StatsRequest> = /*@__PURE__*/
-  messageDesc(file_clawd_v1_admin, 44);
+  messageDesc(file_clawd_v1_admin, 46);
 
 /**
  * How much is indexed.
@@ -1351,7 +1505,7 @@ export type StatsResponse = Message<"clawd.v1.StatsResponse"> & {
  * Use `create(StatsResponseSchema)` to create a new message.
  */
 export const StatsResponseSchema: GenMessage<StatsResponse> = /*@__PURE__*/
-  messageDesc(file_clawd_v1_admin, 45);
+  messageDesc(file_clawd_v1_admin, 47);
 
 /**
  * Asks the journals.
@@ -1372,7 +1526,7 @@ export type QueryRequest = Message<"clawd.v1.QueryRequest"> & {
  * Use `create(QueryRequestSchema)` to create a new message.
  */
 export const QueryRequestSchema: GenMessage<QueryRequest> = /*@__PURE__*/
-  messageDesc(file_clawd_v1_admin, 46);
+  messageDesc(file_clawd_v1_admin, 48);
 
 /**
  * A table.
@@ -1407,7 +1561,7 @@ export type QueryResponse = Message<"clawd.v1.QueryResponse"> & {
  * Use `create(QueryResponseSchema)` to create a new message.
  */
 export const QueryResponseSchema: GenMessage<QueryResponse> = /*@__PURE__*/
-  messageDesc(file_clawd_v1_admin, 47);
+  messageDesc(file_clawd_v1_admin, 49);
 
 /**
  * Checks hash chains.
@@ -1428,7 +1582,7 @@ export type VerifyRequest = Message<"clawd.v1.VerifyRequest"> & {
  * Use `create(VerifyRequestSchema)` to create a new message.
  */
 export const VerifyRequestSchema: GenMessage<VerifyRequest> = /*@__PURE__*/
-  messageDesc(file_clawd_v1_admin, 48);
+  messageDesc(file_clawd_v1_admin, 50);
 
 /**
  * What was found.
@@ -1449,7 +1603,7 @@ export type VerifyResponse = Message<"clawd.v1.VerifyResponse"> & {
  * Use `create(VerifyResponseSchema)` to create a new message.
  */
 export const VerifyResponseSchema: GenMessage<VerifyResponse> = /*@__PURE__*/
-  messageDesc(file_clawd_v1_admin, 49);
+  messageDesc(file_clawd_v1_admin, 51);
 
 /**
  * One journal.
@@ -1491,7 +1645,7 @@ export type VerifiedJournal = Message<"clawd.v1.VerifiedJournal"> & {
  * Use `create(VerifiedJournalSchema)` to create a new message.
  */
 export const VerifiedJournalSchema: GenMessage<VerifiedJournal> = /*@__PURE__*/
-  messageDesc(file_clawd_v1_admin, 50);
+  messageDesc(file_clawd_v1_admin, 52);
 
 /**
  * Runs a script.
@@ -1561,7 +1715,7 @@ export type RunScriptRequest = Message<"clawd.v1.RunScriptRequest"> & {
  * Use `create(RunScriptRequestSchema)` to create a new message.
  */
 export const RunScriptRequestSchema: GenMessage<RunScriptRequest> = /*@__PURE__*/
-  messageDesc(file_clawd_v1_admin, 51);
+  messageDesc(file_clawd_v1_admin, 53);
 
 /**
  * What a script does.
@@ -1614,7 +1768,7 @@ export type RunScriptResponse = Message<"clawd.v1.RunScriptResponse"> & {
  * Use `create(RunScriptResponseSchema)` to create a new message.
  */
 export const RunScriptResponseSchema: GenMessage<RunScriptResponse> = /*@__PURE__*/
-  messageDesc(file_clawd_v1_admin, 52);
+  messageDesc(file_clawd_v1_admin, 54);
 
 /**
  * A question of a running script; it waits for the answer.
@@ -1649,7 +1803,7 @@ export type ScriptQuestion = Message<"clawd.v1.ScriptQuestion"> & {
  * Use `create(ScriptQuestionSchema)` to create a new message.
  */
 export const ScriptQuestionSchema: GenMessage<ScriptQuestion> = /*@__PURE__*/
-  messageDesc(file_clawd_v1_admin, 53);
+  messageDesc(file_clawd_v1_admin, 55);
 
 /**
  * Answers a question.
@@ -1684,7 +1838,7 @@ export type AnswerScriptRequest = Message<"clawd.v1.AnswerScriptRequest"> & {
  * Use `create(AnswerScriptRequestSchema)` to create a new message.
  */
 export const AnswerScriptRequestSchema: GenMessage<AnswerScriptRequest> = /*@__PURE__*/
-  messageDesc(file_clawd_v1_admin, 54);
+  messageDesc(file_clawd_v1_admin, 56);
 
 /**
  * It was heard.
@@ -1699,7 +1853,7 @@ export type AnswerScriptResponse = Message<"clawd.v1.AnswerScriptResponse"> & {
  * Use `create(AnswerScriptResponseSchema)` to create a new message.
  */
 export const AnswerScriptResponseSchema: GenMessage<AnswerScriptResponse> = /*@__PURE__*/
-  messageDesc(file_clawd_v1_admin, 55);
+  messageDesc(file_clawd_v1_admin, 57);
 
 /**
  * What a plugin is doing.
@@ -1854,6 +2008,16 @@ export const PluginAdminService: GenService<{
     methodKind: "unary";
     input: typeof GrantPluginRequestSchema;
     output: typeof GrantPluginResponseSchema;
+  },
+  /**
+   * Takes back what was granted.
+   *
+   * @generated from rpc clawd.v1.PluginAdminService.RevokePlugin
+   */
+  revokePlugin: {
+    methodKind: "unary";
+    input: typeof RevokePluginRequestSchema;
+    output: typeof RevokePluginResponseSchema;
   },
   /**
    * Turns a plugin on or off.

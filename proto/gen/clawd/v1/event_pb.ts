@@ -15,7 +15,7 @@ import type { JsonObject, Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file clawd/v1/event.proto.
  */
 export const file_clawd_v1_event: GenFile = /*@__PURE__*/
-  fileDesc("ChRjbGF3ZC92MS9ldmVudC5wcm90bxIIY2xhd2QudjEiowkKBUV2ZW50EgsKA3NlcRgBIAEoDRINCgVhdF9tcxgCIAEoARIRCgRoYXNoGAMgASgJSAGIAQESMQoOc2Vzc2lvbl9vcGVuZWQYCiABKAsyFy5jbGF3ZC52MS5TZXNzaW9uT3BlbmVkSAASKQoKdXNlcl9zcG9rZRgLIAEoCzITLmNsYXdkLnYxLlVzZXJTcG9rZUgAEi0KDHR1cm5fc3RhcnRlZBgMIAEoCzIVLmNsYXdkLnYxLlR1cm5TdGFydGVkSAASLQoMdHVybl9yZXN1bWVkGA0gASgLMhUuY2xhd2QudjEuVHVyblJlc3VtZWRIABIrCgtibG9ja19lbmRlZBgOIAEoCzIULmNsYXdkLnYxLkJsb2NrRW5kZWRIABIrCgtyZXBseV9lbmRlZBgPIAEoCzIULmNsYXdkLnYxLlJlcGx5RW5kZWRIABIlCghob29rX3JhbhgQIAEoCzIRLmNsYXdkLnYxLkhvb2tSYW5IABIxCg5hcHByb3ZhbF9hc2tlZBgRIAEoCzIXLmNsYXdkLnYxLkFwcHJvdmFsQXNrZWRIABI3ChFhcHByb3ZhbF9hbnN3ZXJlZBgSIAEoCzIaLmNsYXdkLnYxLkFwcHJvdmFsQW5zd2VyZWRIABI1ChBhcHByb3ZhbF9leHBpcmVkGBMgASgLMhkuY2xhd2QudjEuQXBwcm92YWxFeHBpcmVkSAASNgoRdG9vbF9jYWxsX3N0YXJ0ZWQYFCABKAsyGS5jbGF3ZC52MS5Ub29sQ2FsbFN0YXJ0ZWRIABIyCg90b29sX2NhbGxfZW5kZWQYFSABKAsyFy5jbGF3ZC52MS5Ub29sQ2FsbEVuZGVkSAASOwoTaW50ZXJydXB0X3JlcXVlc3RlZBgWIAEoCzIcLmNsYXdkLnYxLkludGVycnVwdFJlcXVlc3RlZEgAEikKCnR1cm5fZW5kZWQYFyABKAsyEy5jbGF3ZC52MS5UdXJuRW5kZWRIABI3ChFtZW1vcnlfcmVtZW1iZXJlZBgYIAEoCzIaLmNsYXdkLnYxLk1lbW9yeVJlbWVtYmVyZWRIABI1ChBtZW1vcnlfZm9yZ290dGVuGBkgASgLMhkuY2xhd2QudjEuTWVtb3J5Rm9yZ290dGVuSAASOQoScGVybWlzc2lvbl9kZWNpZGVkGBogASgLMhsuY2xhd2QudjEuUGVybWlzc2lvbkRlY2lkZWRIABIvCg1jb250ZXh0X2J1aWx0GBsgASgLMhYuY2xhd2QudjEuQ29udGV4dEJ1aWx0SAASKwoLaG9va19zdG9yZWQYHCABKAsyFC5jbGF3ZC52MS5Ib29rU3RvcmVkSAASNQoQZ3JhbnRfcmVtZW1iZXJlZBgdIAEoCzIZLmNsYXdkLnYxLkdyYW50UmVtZW1iZXJlZEgAEi8KDWhvb2tfc3dpdGNoZWQYHiABKAsyFi5jbGF3ZC52MS5Ib29rU3dpdGNoZWRIABI1ChBncmFudHNfZm9yZ290dGVuGB8gASgLMhkuY2xhd2QudjEuR3JhbnRzRm9yZ290dGVuSABCBgoEYm9keUIHCgVfaGFzaCKAAQoNU2Vzc2lvbk9wZW5lZBISCgpzZXNzaW9uX2lkGAEgASgJEhEKCXdvcmtzcGFjZRgCIAEoCRINCgV0aXRsZRgDIAEoCRINCgVtb2RlbBgEIAEoCRITCgtmb3JrZWRfZnJvbRgFIAEoCRIVCg1mb3JrZWRfYXRfc2VxGAYgASgNIi0KCVVzZXJTcG9rZRISCgptZXNzYWdlX2lkGAEgASgJEgwKBHRleHQYAiABKAkiXAoLVHVyblN0YXJ0ZWQSDwoHdHVybl9pZBgBIAEoCRINCgVtb2RlbBgCIAEoCRINCgVhbGxvdxgDIAMoCRIMCgR5b2xvGAQgASgIEhAKCGF0dGVuZGVkGAUgASgIIi8KC1R1cm5SZXN1bWVkEg8KB3R1cm5faWQYASABKAkSDwoHYXR0ZW1wdBgCIAEoDSJjCgpCbG9ja0VuZGVkEg8KB3R1cm5faWQYASABKAkSDAoEc3RlcBgCIAEoDRINCgVibG9jaxgDIAEoDRInCgdjb250ZW50GAQgASgLMhYuY2xhd2QudjEuQ29udGVudEJsb2NrIm8KClJlcGx5RW5kZWQSDwoHdHVybl9pZBgBIAEoCRIMCgRzdGVwGAIgASgNEiIKBHN0b3AYAyABKA4yFC5jbGF3ZC52MS5TdG9wUmVhc29uEh4KBXVzYWdlGAQgASgLMg8uY2xhd2QudjEuVXNhZ2UimgEKB0hvb2tSYW4SDwoHdHVybl9pZBgBIAEoCRIPCgdjYWxsX2lkGAIgASgJEg0KBXBvaW50GAMgASgJEgwKBGhvb2sYBCABKAkSJgoHdmVyZGljdBgFIAEoDjIVLmNsYXdkLnYxLkhvb2tWZXJkaWN0Eg8KB2JlY2F1c2UYBiABKAkSCgoCbXMYByABKAESCwoDcmFuGAggASgIIj0KC0dhdGVWZXJkaWN0EgwKBGdhdGUYASABKAkSDwoHdmVyZGljdBgCIAEoCRIPCgdiZWNhdXNlGAMgASgJIsoBCg1BcHByb3ZhbEFza2VkEhMKC2FwcHJvdmFsX2lkGAEgASgJEg8KB3R1cm5faWQYAiABKAkSDwoHY2FsbF9pZBgDIAEoCRIMCgR0b29sGAQgASgJEiUKBGFyZ3MYBSABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0Eg8KB2JlY2F1c2UYBiABKAkSFQoNZXhwaXJlc19hdF9tcxgHIAEoARISCgpwZXJtaXNzaW9uGAggASgJEhEKCXByaW5jaXBhbBgJIAEoCSJgChBBcHByb3ZhbEFuc3dlcmVkEhMKC2FwcHJvdmFsX2lkGAEgASgJEg8KB2FsbG93ZWQYAiABKAgSJgoFc2NvcGUYAyABKA4yFy5jbGF3ZC52MS5BcHByb3ZhbFNjb3BlIiYKD0FwcHJvdmFsRXhwaXJlZBITCgthcHByb3ZhbF9pZBgBIAEoCSKfAQoPVG9vbENhbGxTdGFydGVkEg8KB3R1cm5faWQYASABKAkSDwoHY2FsbF9pZBgCIAEoCRIMCgR0b29sGAMgASgJEiUKBGFyZ3MYBCABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EiQKBXRyYWNlGAUgAygLMhUuY2xhd2QudjEuR2F0ZVZlcmRpY3QSDwoHYXR0ZW1wdBgGIAEoDSLPAQoNVG9vbENhbGxFbmRlZBIPCgd0dXJuX2lkGAEgASgJEg8KB2NhbGxfaWQYAiABKAkSDAoEdG9vbBgDIAEoCRIoCgZzdGF0dXMYBCABKA4yGC5jbGF3ZC52MS5Ub29sQ2FsbFN0YXR1cxIOCgZvdXRwdXQYBSABKAkSIgoHZmFpbHVyZRgGIAEoCzIRLmNsYXdkLnYxLkZhaWx1cmUSCgoCbXMYByABKAESJAoFdHJhY2UYCCADKAsyFS5jbGF3ZC52MS5HYXRlVmVyZGljdCIlChJJbnRlcnJ1cHRSZXF1ZXN0ZWQSDwoHdHVybl9pZBgBIAEoCSJoCglUdXJuRW5kZWQSDwoHdHVybl9pZBgBIAEoCRImCgdvdXRjb21lGAIgASgOMhUuY2xhd2QudjEuVHVybk91dGNvbWUSIgoHZmFpbHVyZRgDIAEoCzIRLmNsYXdkLnYxLkZhaWx1cmUiVwoQTWVtb3J5UmVtZW1iZXJlZBIRCgltZW1vcnlfaWQYASABKAkSDAoEdGV4dBgCIAEoCRIOCgZhdXRob3IYAyABKAkSEgoKc2Vzc2lvbl9pZBgEIAEoCSIkCg9NZW1vcnlGb3Jnb3R0ZW4SEQoJbWVtb3J5X2lkGAEgASgJIvIBChFQZXJtaXNzaW9uRGVjaWRlZBIRCglwcmluY2lwYWwYASABKAkSEwoLc291cmNlX2hhc2gYAiABKAkSEgoKcGVybWlzc2lvbhgDIAEoCRIQCghyZXNvbHZlZBgEIAEoCRIPCgdhbGxvd2VkGAUgASgIEioKBnNvdXJjZRgGIAEoDjIaLmNsYXdkLnYxLlBlcm1pc3Npb25Tb3VyY2USDwoHYmVjYXVzZRgHIAEoCRISCgpzZXNzaW9uX2lkGAggASgJEg8KB3R1cm5faWQYCSABKAkSCgoCbXMYCiABKAESEAoIbGVmdF9vdXQYCyABKA0iXgoMQ29udGV4dEJ1aWx0Eg8KB3R1cm5faWQYASABKAkSDAoEc3RlcBgCIAEoDRIPCgdjb250ZXh0GAMgASgJEhMKBnN5c3RlbRgEIAEoCUgAiAEBQgkKB19zeXN0ZW0iRQoKSG9va1N0b3JlZBIMCgRob29rGAEgASgJEgsKA2tleRgCIAEoCRISCgV2YWx1ZRgDIAEoCUgAiAEBQggKBl92YWx1ZSJJCg9HcmFudFJlbWVtYmVyZWQSEQoJcHJpbmNpcGFsGAEgASgJEhIKCnBlcm1pc3Npb24YAiABKAkSDwoHYWxsb3dlZBgDIAEoCCIkCg9HcmFudHNGb3Jnb3R0ZW4SEQoJcHJpbmNpcGFsGAEgASgJIlMKDEhvb2tTd2l0Y2hlZBIMCgRob29rGAEgASgJEg8KB2VuYWJsZWQYAiABKAgSDwoHYmVjYXVzZRgDIAEoCRITCgtzb3VyY2VfaGFzaBgEIAEoCSrQAQoKU3RvcFJlYXNvbhIbChdTVE9QX1JFQVNPTl9VTlNQRUNJRklFRBAAEhQKEFNUT1BfUkVBU09OX0RPTkUQARIVChFTVE9QX1JFQVNPTl9DQUxMUxACEhYKElNUT1BfUkVBU09OX0xFTkdUSBADEhkKFVNUT1BfUkVBU09OX0NBTkNFTExFRBAEEhYKElNUT1BfUkVBU09OX0ZBSUxFRBAFEhQKEFNUT1BfUkVBU09OX0xPU1QQBhIXChNTVE9QX1JFQVNPTl9SRUZVU0VEEAcquQEKC0hvb2tWZXJkaWN0EhwKGEhPT0tfVkVSRElDVF9VTlNQRUNJRklFRBAAEhUKEUhPT0tfVkVSRElDVF9QQVNTEAESFwoTSE9PS19WRVJESUNUX01PRElGWRACEhYKEkhPT0tfVkVSRElDVF9CTE9DSxADEhcKE0hPT0tfVkVSRElDVF9BTlNXRVIQBBIVChFIT09LX1ZFUkRJQ1RfU0tJUBAFEhQKEEhPT0tfVkVSRElDVF9BU0sQBip/Cg1BcHByb3ZhbFNjb3BlEh4KGkFQUFJPVkFMX1NDT1BFX1VOU1BFQ0lGSUVEEAASFwoTQVBQUk9WQUxfU0NPUEVfT05DRRABEhoKFkFQUFJPVkFMX1NDT1BFX1NFU1NJT04QAhIZChVBUFBST1ZBTF9TQ09QRV9BTFdBWVMQAyrhAQoOVG9vbENhbGxTdGF0dXMSIAocVE9PTF9DQUxMX1NUQVRVU19VTlNQRUNJRklFRBAAEhkKFVRPT0xfQ0FMTF9TVEFUVVNfRE9ORRABEhsKF1RPT0xfQ0FMTF9TVEFUVVNfRkFJTEVEEAISGwoXVE9PTF9DQUxMX1NUQVRVU19ERU5JRUQQAxIZChVUT09MX0NBTExfU1RBVFVTX0xPU1QQBBIeChpUT09MX0NBTExfU1RBVFVTX0NBTkNFTExFRBAFEh0KGVRPT0xfQ0FMTF9TVEFUVVNfQU5TV0VSRUQQBip3CgtUdXJuT3V0Y29tZRIcChhUVVJOX09VVENPTUVfVU5TUEVDSUZJRUQQABIVChFUVVJOX09VVENPTUVfRE9ORRABEhoKFlRVUk5fT1VUQ09NRV9DQU5DRUxMRUQQAhIXChNUVVJOX09VVENPTUVfRkFJTEVEEAMqzAEKEFBlcm1pc3Npb25Tb3VyY2USIQodUEVSTUlTU0lPTl9TT1VSQ0VfVU5TUEVDSUZJRUQQABIaChZQRVJNSVNTSU9OX1NPVVJDRV9SVUxFEAESIAocUEVSTUlTU0lPTl9TT1VSQ0VfUkVNRU1CRVJFRBACEhwKGFBFUk1JU1NJT05fU09VUkNFX1BFUlNPThADEhwKGFBFUk1JU1NJT05fU09VUkNFX05PQk9EWRAEEhsKF1BFUk1JU1NJT05fU09VUkNFX1NUT1JNEAViBnByb3RvMw", [file_clawd_v1_content, file_clawd_v1_failure, file_google_protobuf_struct]);
+  fileDesc("ChRjbGF3ZC92MS9ldmVudC5wcm90bxIIY2xhd2QudjEitAoKBUV2ZW50EgsKA3NlcRgBIAEoDRINCgVhdF9tcxgCIAEoARIRCgRoYXNoGAMgASgJSAGIAQESMQoOc2Vzc2lvbl9vcGVuZWQYCiABKAsyFy5jbGF3ZC52MS5TZXNzaW9uT3BlbmVkSAASKQoKdXNlcl9zcG9rZRgLIAEoCzITLmNsYXdkLnYxLlVzZXJTcG9rZUgAEi0KDHR1cm5fc3RhcnRlZBgMIAEoCzIVLmNsYXdkLnYxLlR1cm5TdGFydGVkSAASLQoMdHVybl9yZXN1bWVkGA0gASgLMhUuY2xhd2QudjEuVHVyblJlc3VtZWRIABIrCgtibG9ja19lbmRlZBgOIAEoCzIULmNsYXdkLnYxLkJsb2NrRW5kZWRIABIrCgtyZXBseV9lbmRlZBgPIAEoCzIULmNsYXdkLnYxLlJlcGx5RW5kZWRIABIlCghob29rX3JhbhgQIAEoCzIRLmNsYXdkLnYxLkhvb2tSYW5IABIxCg5hcHByb3ZhbF9hc2tlZBgRIAEoCzIXLmNsYXdkLnYxLkFwcHJvdmFsQXNrZWRIABI3ChFhcHByb3ZhbF9hbnN3ZXJlZBgSIAEoCzIaLmNsYXdkLnYxLkFwcHJvdmFsQW5zd2VyZWRIABI1ChBhcHByb3ZhbF9leHBpcmVkGBMgASgLMhkuY2xhd2QudjEuQXBwcm92YWxFeHBpcmVkSAASNgoRdG9vbF9jYWxsX3N0YXJ0ZWQYFCABKAsyGS5jbGF3ZC52MS5Ub29sQ2FsbFN0YXJ0ZWRIABIyCg90b29sX2NhbGxfZW5kZWQYFSABKAsyFy5jbGF3ZC52MS5Ub29sQ2FsbEVuZGVkSAASOwoTaW50ZXJydXB0X3JlcXVlc3RlZBgWIAEoCzIcLmNsYXdkLnYxLkludGVycnVwdFJlcXVlc3RlZEgAEikKCnR1cm5fZW5kZWQYFyABKAsyEy5jbGF3ZC52MS5UdXJuRW5kZWRIABI3ChFtZW1vcnlfcmVtZW1iZXJlZBgYIAEoCzIaLmNsYXdkLnYxLk1lbW9yeVJlbWVtYmVyZWRIABI1ChBtZW1vcnlfZm9yZ290dGVuGBkgASgLMhkuY2xhd2QudjEuTWVtb3J5Rm9yZ290dGVuSAASOQoScGVybWlzc2lvbl9kZWNpZGVkGBogASgLMhsuY2xhd2QudjEuUGVybWlzc2lvbkRlY2lkZWRIABIvCg1jb250ZXh0X2J1aWx0GBsgASgLMhYuY2xhd2QudjEuQ29udGV4dEJ1aWx0SAASKwoLaG9va19zdG9yZWQYHCABKAsyFC5jbGF3ZC52MS5Ib29rU3RvcmVkSAASNQoQZ3JhbnRfcmVtZW1iZXJlZBgdIAEoCzIZLmNsYXdkLnYxLkdyYW50UmVtZW1iZXJlZEgAEi8KDWhvb2tfc3dpdGNoZWQYHiABKAsyFi5jbGF3ZC52MS5Ib29rU3dpdGNoZWRIABI1ChBncmFudHNfZm9yZ290dGVuGB8gASgLMhkuY2xhd2QudjEuR3JhbnRzRm9yZ290dGVuSAASMQoOcGx1Z2luX2NoYW5nZWQYICABKAsyFy5jbGF3ZC52MS5QbHVnaW5DaGFuZ2VkSAASKwoLcGx1Z2luX2RpZWQYISABKAsyFC5jbGF3ZC52MS5QbHVnaW5EaWVkSAASLwoNcGx1Z2luX3N0b3JlZBgiIAEoCzIWLmNsYXdkLnYxLlBsdWdpblN0b3JlZEgAQgYKBGJvZHlCBwoFX2hhc2gigAEKDVNlc3Npb25PcGVuZWQSEgoKc2Vzc2lvbl9pZBgBIAEoCRIRCgl3b3Jrc3BhY2UYAiABKAkSDQoFdGl0bGUYAyABKAkSDQoFbW9kZWwYBCABKAkSEwoLZm9ya2VkX2Zyb20YBSABKAkSFQoNZm9ya2VkX2F0X3NlcRgGIAEoDSItCglVc2VyU3Bva2USEgoKbWVzc2FnZV9pZBgBIAEoCRIMCgR0ZXh0GAIgASgJIlwKC1R1cm5TdGFydGVkEg8KB3R1cm5faWQYASABKAkSDQoFbW9kZWwYAiABKAkSDQoFYWxsb3cYAyADKAkSDAoEeW9sbxgEIAEoCBIQCghhdHRlbmRlZBgFIAEoCCIvCgtUdXJuUmVzdW1lZBIPCgd0dXJuX2lkGAEgASgJEg8KB2F0dGVtcHQYAiABKA0iYwoKQmxvY2tFbmRlZBIPCgd0dXJuX2lkGAEgASgJEgwKBHN0ZXAYAiABKA0SDQoFYmxvY2sYAyABKA0SJwoHY29udGVudBgEIAEoCzIWLmNsYXdkLnYxLkNvbnRlbnRCbG9jayJvCgpSZXBseUVuZGVkEg8KB3R1cm5faWQYASABKAkSDAoEc3RlcBgCIAEoDRIiCgRzdG9wGAMgASgOMhQuY2xhd2QudjEuU3RvcFJlYXNvbhIeCgV1c2FnZRgEIAEoCzIPLmNsYXdkLnYxLlVzYWdlIpoBCgdIb29rUmFuEg8KB3R1cm5faWQYASABKAkSDwoHY2FsbF9pZBgCIAEoCRINCgVwb2ludBgDIAEoCRIMCgRob29rGAQgASgJEiYKB3ZlcmRpY3QYBSABKA4yFS5jbGF3ZC52MS5Ib29rVmVyZGljdBIPCgdiZWNhdXNlGAYgASgJEgoKAm1zGAcgASgBEgsKA3JhbhgIIAEoCCI9CgtHYXRlVmVyZGljdBIMCgRnYXRlGAEgASgJEg8KB3ZlcmRpY3QYAiABKAkSDwoHYmVjYXVzZRgDIAEoCSLKAQoNQXBwcm92YWxBc2tlZBITCgthcHByb3ZhbF9pZBgBIAEoCRIPCgd0dXJuX2lkGAIgASgJEg8KB2NhbGxfaWQYAyABKAkSDAoEdG9vbBgEIAEoCRIlCgRhcmdzGAUgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIPCgdiZWNhdXNlGAYgASgJEhUKDWV4cGlyZXNfYXRfbXMYByABKAESEgoKcGVybWlzc2lvbhgIIAEoCRIRCglwcmluY2lwYWwYCSABKAkiYAoQQXBwcm92YWxBbnN3ZXJlZBITCgthcHByb3ZhbF9pZBgBIAEoCRIPCgdhbGxvd2VkGAIgASgIEiYKBXNjb3BlGAMgASgOMhcuY2xhd2QudjEuQXBwcm92YWxTY29wZSImCg9BcHByb3ZhbEV4cGlyZWQSEwoLYXBwcm92YWxfaWQYASABKAkinwEKD1Rvb2xDYWxsU3RhcnRlZBIPCgd0dXJuX2lkGAEgASgJEg8KB2NhbGxfaWQYAiABKAkSDAoEdG9vbBgDIAEoCRIlCgRhcmdzGAQgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIkCgV0cmFjZRgFIAMoCzIVLmNsYXdkLnYxLkdhdGVWZXJkaWN0Eg8KB2F0dGVtcHQYBiABKA0izwEKDVRvb2xDYWxsRW5kZWQSDwoHdHVybl9pZBgBIAEoCRIPCgdjYWxsX2lkGAIgASgJEgwKBHRvb2wYAyABKAkSKAoGc3RhdHVzGAQgASgOMhguY2xhd2QudjEuVG9vbENhbGxTdGF0dXMSDgoGb3V0cHV0GAUgASgJEiIKB2ZhaWx1cmUYBiABKAsyES5jbGF3ZC52MS5GYWlsdXJlEgoKAm1zGAcgASgBEiQKBXRyYWNlGAggAygLMhUuY2xhd2QudjEuR2F0ZVZlcmRpY3QiJQoSSW50ZXJydXB0UmVxdWVzdGVkEg8KB3R1cm5faWQYASABKAkiaAoJVHVybkVuZGVkEg8KB3R1cm5faWQYASABKAkSJgoHb3V0Y29tZRgCIAEoDjIVLmNsYXdkLnYxLlR1cm5PdXRjb21lEiIKB2ZhaWx1cmUYAyABKAsyES5jbGF3ZC52MS5GYWlsdXJlIlcKEE1lbW9yeVJlbWVtYmVyZWQSEQoJbWVtb3J5X2lkGAEgASgJEgwKBHRleHQYAiABKAkSDgoGYXV0aG9yGAMgASgJEhIKCnNlc3Npb25faWQYBCABKAkiJAoPTWVtb3J5Rm9yZ290dGVuEhEKCW1lbW9yeV9pZBgBIAEoCSLyAQoRUGVybWlzc2lvbkRlY2lkZWQSEQoJcHJpbmNpcGFsGAEgASgJEhMKC3NvdXJjZV9oYXNoGAIgASgJEhIKCnBlcm1pc3Npb24YAyABKAkSEAoIcmVzb2x2ZWQYBCABKAkSDwoHYWxsb3dlZBgFIAEoCBIqCgZzb3VyY2UYBiABKA4yGi5jbGF3ZC52MS5QZXJtaXNzaW9uU291cmNlEg8KB2JlY2F1c2UYByABKAkSEgoKc2Vzc2lvbl9pZBgIIAEoCRIPCgd0dXJuX2lkGAkgASgJEgoKAm1zGAogASgBEhAKCGxlZnRfb3V0GAsgASgNIl4KDENvbnRleHRCdWlsdBIPCgd0dXJuX2lkGAEgASgJEgwKBHN0ZXAYAiABKA0SDwoHY29udGV4dBgDIAEoCRITCgZzeXN0ZW0YBCABKAlIAIgBAUIJCgdfc3lzdGVtIkUKCkhvb2tTdG9yZWQSDAoEaG9vaxgBIAEoCRILCgNrZXkYAiABKAkSEgoFdmFsdWUYAyABKAlIAIgBAUIICgZfdmFsdWUiSQoPR3JhbnRSZW1lbWJlcmVkEhEKCXByaW5jaXBhbBgBIAEoCRISCgpwZXJtaXNzaW9uGAIgASgJEg8KB2FsbG93ZWQYAyABKAgiJAoPR3JhbnRzRm9yZ290dGVuEhEKCXByaW5jaXBhbBgBIAEoCSJTCgxIb29rU3dpdGNoZWQSDAoEaG9vaxgBIAEoCRIPCgdlbmFibGVkGAIgASgIEg8KB2JlY2F1c2UYAyABKAkSEwoLc291cmNlX2hhc2gYBCABKAkikAEKDVBsdWdpbkNoYW5nZWQSDgoGcGx1Z2luGAEgASgJEiYKBmNoYW5nZRgCIAEoDjIWLmNsYXdkLnYxLlBsdWdpbkNoYW5nZRIPCgd2ZXJzaW9uGAMgASgJEg8KB2dyYW50ZWQYBCADKAkSDwoHdHJ1c3RlZBgFIAEoCBIUCgxmaWxlc19zaGEyNTYYBiABKAkiXQoKUGx1Z2luRGllZBIOCgZwbHVnaW4YASABKAkSDwoHdmVyc2lvbhgCIAEoCRILCgNwaWQYAyABKA0SDwoHYmVjYXVzZRgEIAEoCRIQCghjYWxsX2lkcxgFIAMoCSJJCgxQbHVnaW5TdG9yZWQSDgoGcGx1Z2luGAEgASgJEgsKA2tleRgCIAEoCRISCgV2YWx1ZRgDIAEoCUgAiAEBQggKBl92YWx1ZSrQAQoKU3RvcFJlYXNvbhIbChdTVE9QX1JFQVNPTl9VTlNQRUNJRklFRBAAEhQKEFNUT1BfUkVBU09OX0RPTkUQARIVChFTVE9QX1JFQVNPTl9DQUxMUxACEhYKElNUT1BfUkVBU09OX0xFTkdUSBADEhkKFVNUT1BfUkVBU09OX0NBTkNFTExFRBAEEhYKElNUT1BfUkVBU09OX0ZBSUxFRBAFEhQKEFNUT1BfUkVBU09OX0xPU1QQBhIXChNTVE9QX1JFQVNPTl9SRUZVU0VEEAcquQEKC0hvb2tWZXJkaWN0EhwKGEhPT0tfVkVSRElDVF9VTlNQRUNJRklFRBAAEhUKEUhPT0tfVkVSRElDVF9QQVNTEAESFwoTSE9PS19WRVJESUNUX01PRElGWRACEhYKEkhPT0tfVkVSRElDVF9CTE9DSxADEhcKE0hPT0tfVkVSRElDVF9BTlNXRVIQBBIVChFIT09LX1ZFUkRJQ1RfU0tJUBAFEhQKEEhPT0tfVkVSRElDVF9BU0sQBip/Cg1BcHByb3ZhbFNjb3BlEh4KGkFQUFJPVkFMX1NDT1BFX1VOU1BFQ0lGSUVEEAASFwoTQVBQUk9WQUxfU0NPUEVfT05DRRABEhoKFkFQUFJPVkFMX1NDT1BFX1NFU1NJT04QAhIZChVBUFBST1ZBTF9TQ09QRV9BTFdBWVMQAyrhAQoOVG9vbENhbGxTdGF0dXMSIAocVE9PTF9DQUxMX1NUQVRVU19VTlNQRUNJRklFRBAAEhkKFVRPT0xfQ0FMTF9TVEFUVVNfRE9ORRABEhsKF1RPT0xfQ0FMTF9TVEFUVVNfRkFJTEVEEAISGwoXVE9PTF9DQUxMX1NUQVRVU19ERU5JRUQQAxIZChVUT09MX0NBTExfU1RBVFVTX0xPU1QQBBIeChpUT09MX0NBTExfU1RBVFVTX0NBTkNFTExFRBAFEh0KGVRPT0xfQ0FMTF9TVEFUVVNfQU5TV0VSRUQQBip3CgtUdXJuT3V0Y29tZRIcChhUVVJOX09VVENPTUVfVU5TUEVDSUZJRUQQABIVChFUVVJOX09VVENPTUVfRE9ORRABEhoKFlRVUk5fT1VUQ09NRV9DQU5DRUxMRUQQAhIXChNUVVJOX09VVENPTUVfRkFJTEVEEAMqzAEKEFBlcm1pc3Npb25Tb3VyY2USIQodUEVSTUlTU0lPTl9TT1VSQ0VfVU5TUEVDSUZJRUQQABIaChZQRVJNSVNTSU9OX1NPVVJDRV9SVUxFEAESIAocUEVSTUlTU0lPTl9TT1VSQ0VfUkVNRU1CRVJFRBACEhwKGFBFUk1JU1NJT05fU09VUkNFX1BFUlNPThADEhwKGFBFUk1JU1NJT05fU09VUkNFX05PQk9EWRAEEhsKF1BFUk1JU1NJT05fU09VUkNFX1NUT1JNEAUq6gEKDFBsdWdpbkNoYW5nZRIdChlQTFVHSU5fQ0hBTkdFX1VOU1BFQ0lGSUVEEAASGwoXUExVR0lOX0NIQU5HRV9JTlNUQUxMRUQQARIWChJQTFVHSU5fQ0hBTkdFX0hFTEQQAhIZChVQTFVHSU5fQ0hBTkdFX0dSQU5URUQQAxIZChVQTFVHSU5fQ0hBTkdFX1JFVk9LRUQQBBIZChVQTFVHSU5fQ0hBTkdFX0VOQUJMRUQQBRIaChZQTFVHSU5fQ0hBTkdFX0RJU0FCTEVEEAYSGQoVUExVR0lOX0NIQU5HRV9SRU1PVkVEEAdiBnByb3RvMw", [file_clawd_v1_content, file_clawd_v1_failure, file_google_protobuf_struct]);
 
 /**
  * One line of a journal. On disk it is the ProtoJSON of this message; on the wire it is the message itself.
@@ -226,6 +226,30 @@ export type Event = Message<"clawd.v1.Event"> & {
      */
     value: GrantsForgotten;
     case: "grantsForgotten";
+  } | {
+    /**
+     * A plugin was installed, granted, turned on or off, or removed. Only in the journal "plugins".
+     *
+     * @generated from field: clawd.v1.PluginChanged plugin_changed = 32;
+     */
+    value: PluginChanged;
+    case: "pluginChanged";
+  } | {
+    /**
+     * A plugin's process ended although nobody wanted that. Only there.
+     *
+     * @generated from field: clawd.v1.PluginDied plugin_died = 33;
+     */
+    value: PluginDied;
+    case: "pluginDied";
+  } | {
+    /**
+     * A plugin keeps a value. Only there.
+     *
+     * @generated from field: clawd.v1.PluginStored plugin_stored = 34;
+     */
+    value: PluginStored;
+    case: "pluginStored";
   } | { case: undefined; value?: undefined };
 };
 
@@ -1232,6 +1256,146 @@ export const HookSwitchedSchema: GenMessage<HookSwitched> = /*@__PURE__*/
   messageDesc(file_clawd_v1_event, 23);
 
 /**
+ * A plugin was installed, granted, turned on or off, or removed.
+ *
+ * @generated from message clawd.v1.PluginChanged
+ */
+export type PluginChanged = Message<"clawd.v1.PluginChanged"> & {
+  /**
+   * Its name.
+   *
+   * @generated from field: string plugin = 1;
+   */
+  plugin: string;
+
+  /**
+   * What happened.
+   *
+   * @generated from field: clawd.v1.PluginChange change = 2;
+   */
+  change: PluginChange;
+
+  /**
+   * Its version.
+   *
+   * @generated from field: string version = 3;
+   */
+  version: string;
+
+  /**
+   * All that it may touch from now on, in the permission language.
+   *
+   * @generated from field: repeated string granted = 4;
+   */
+  granted: string[];
+
+  /**
+   * True when it may run without an operating-system sandbox.
+   *
+   * @generated from field: bool trusted = 5;
+   */
+  trusted: boolean;
+
+  /**
+   * SHA-256 over all its files, lower-case hex; empty when it is gone.
+   *
+   * @generated from field: string files_sha256 = 6;
+   */
+  filesSha256: string;
+};
+
+/**
+ * Describes the message clawd.v1.PluginChanged.
+ * Use `create(PluginChangedSchema)` to create a new message.
+ */
+export const PluginChangedSchema: GenMessage<PluginChanged> = /*@__PURE__*/
+  messageDesc(file_clawd_v1_event, 24);
+
+/**
+ * A plugin's process ended although nobody wanted that.
+ *
+ * @generated from message clawd.v1.PluginDied
+ */
+export type PluginDied = Message<"clawd.v1.PluginDied"> & {
+  /**
+   * Its name.
+   *
+   * @generated from field: string plugin = 1;
+   */
+  plugin: string;
+
+  /**
+   * Its version.
+   *
+   * @generated from field: string version = 2;
+   */
+  version: string;
+
+  /**
+   * The process.
+   *
+   * @generated from field: uint32 pid = 3;
+   */
+  pid: number;
+
+  /**
+   * How and why, e.g. "was killed: it wrote 1100 MiB, 1024 are granted".
+   *
+   * @generated from field: string because = 4;
+   */
+  because: string;
+
+  /**
+   * Calls that were under way.
+   *
+   * @generated from field: repeated string call_ids = 5;
+   */
+  callIds: string[];
+};
+
+/**
+ * Describes the message clawd.v1.PluginDied.
+ * Use `create(PluginDiedSchema)` to create a new message.
+ */
+export const PluginDiedSchema: GenMessage<PluginDied> = /*@__PURE__*/
+  messageDesc(file_clawd_v1_event, 25);
+
+/**
+ * One change of a plugin's own store.
+ *
+ * @generated from message clawd.v1.PluginStored
+ */
+export type PluginStored = Message<"clawd.v1.PluginStored"> & {
+  /**
+   * The plugin's name.
+   *
+   * @generated from field: string plugin = 1;
+   */
+  plugin: string;
+
+  /**
+   * The key.
+   *
+   * @generated from field: string key = 2;
+   */
+  key: string;
+
+  /**
+   * The value as JSON; absent when the key was taken out.
+   *
+   * @generated from field: optional string value = 3;
+   */
+  value?: string | undefined;
+};
+
+/**
+ * Describes the message clawd.v1.PluginStored.
+ * Use `create(PluginStoredSchema)` to create a new message.
+ */
+export const PluginStoredSchema: GenMessage<PluginStored> = /*@__PURE__*/
+  messageDesc(file_clawd_v1_event, 26);
+
+/**
  * Why a reply ended.
  *
  * @generated from enum clawd.v1.StopReason
@@ -1602,4 +1766,80 @@ export type PermissionSource = (typeof PermissionSource)[keyof typeof Permission
  */
 export const PermissionSourceSchema: GenEnum<PermissionSource> = /*@__PURE__*/
   enumDesc(file_clawd_v1_event, 5);
+
+/**
+ * What a person did with a plugin.
+ *
+ * @generated from enum clawd.v1.PluginChange
+ */
+export const PluginChange = {
+  /**
+   * Never written.
+   *
+   * @generated from enum value: PLUGIN_CHANGE_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED: 0,
+
+  /**
+   * It was installed, or another version took its place.
+   *
+   * @generated from enum value: PLUGIN_CHANGE_INSTALLED = 1;
+   */
+  INSTALLED: 1,
+
+  /**
+   * An upgrade asks for more and waits.
+   *
+   * @generated from enum value: PLUGIN_CHANGE_HELD = 2;
+   */
+  HELD: 2,
+
+  /**
+   * It was granted more.
+   *
+   * @generated from enum value: PLUGIN_CHANGE_GRANTED = 3;
+   */
+  GRANTED: 3,
+
+  /**
+   * Something was taken back.
+   *
+   * @generated from enum value: PLUGIN_CHANGE_REVOKED = 4;
+   */
+  REVOKED: 4,
+
+  /**
+   * It was turned on.
+   *
+   * @generated from enum value: PLUGIN_CHANGE_ENABLED = 5;
+   */
+  ENABLED: 5,
+
+  /**
+   * It was turned off.
+   *
+   * @generated from enum value: PLUGIN_CHANGE_DISABLED = 6;
+   */
+  DISABLED: 6,
+
+  /**
+   * It was removed.
+   *
+   * @generated from enum value: PLUGIN_CHANGE_REMOVED = 7;
+   */
+  REMOVED: 7,
+} as const;
+
+/**
+ * What a person did with a plugin.
+ *
+ * @generated from enum clawd.v1.PluginChange
+ */
+export type PluginChange = (typeof PluginChange)[keyof typeof PluginChange] | UnknownEnum;
+
+/**
+ * Describes the enum clawd.v1.PluginChange.
+ */
+export const PluginChangeSchema: GenEnum<PluginChange> = /*@__PURE__*/
+  enumDesc(file_clawd_v1_event, 6);
 

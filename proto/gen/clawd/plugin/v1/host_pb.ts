@@ -4,13 +4,15 @@
 
 import type { GenEnum, GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import { enumDesc, fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
-import type { Message, UnknownEnum } from "@bufbuild/protobuf";
+import type { Value } from "@bufbuild/protobuf/wkt";
+import { file_google_protobuf_struct } from "@bufbuild/protobuf/wkt";
+import type { JsonObject, Message, UnknownEnum } from "@bufbuild/protobuf";
 
 /**
  * Describes the file clawd/plugin/v1/host.proto.
  */
 export const file_clawd_plugin_v1_host: GenFile = /*@__PURE__*/
-  fileDesc("ChpjbGF3ZC9wbHVnaW4vdjEvaG9zdC5wcm90bxIPY2xhd2QucGx1Z2luLnYxIkcKCkxvZ1JlcXVlc3QSKAoFbGV2ZWwYASABKA4yGS5jbGF3ZC5wbHVnaW4udjEuTG9nTGV2ZWwSDwoHbWVzc2FnZRgCIAEoCSINCgtMb2dSZXNwb25zZSItCg1SZWNhbGxSZXF1ZXN0Eg0KBXF1ZXJ5GAEgASgJEg0KBWxpbWl0GAIgASgNIj0KDlJlY2FsbFJlc3BvbnNlEisKBGhpdHMYASADKAsyHS5jbGF3ZC5wbHVnaW4udjEuUmVjb2xsZWN0aW9uIiwKDFJlY29sbGVjdGlvbhIMCgR0ZXh0GAEgASgJEg4KBnNvdXJjZRgCIAEoCSp6CghMb2dMZXZlbBIZChVMT0dfTEVWRUxfVU5TUEVDSUZJRUQQABITCg9MT0dfTEVWRUxfREVCVUcQARISCg5MT0dfTEVWRUxfSU5GTxACEhUKEUxPR19MRVZFTF9XQVJOSU5HEAMSEwoPTE9HX0xFVkVMX0VSUk9SEAQymgEKC0hvc3RTZXJ2aWNlEkAKA0xvZxIbLmNsYXdkLnBsdWdpbi52MS5Mb2dSZXF1ZXN0GhwuY2xhd2QucGx1Z2luLnYxLkxvZ1Jlc3BvbnNlEkkKBlJlY2FsbBIeLmNsYXdkLnBsdWdpbi52MS5SZWNhbGxSZXF1ZXN0Gh8uY2xhd2QucGx1Z2luLnYxLlJlY2FsbFJlc3BvbnNlYgZwcm90bzM");
+  fileDesc("ChpjbGF3ZC9wbHVnaW4vdjEvaG9zdC5wcm90bxIPY2xhd2QucGx1Z2luLnYxIkcKCkxvZ1JlcXVlc3QSKAoFbGV2ZWwYASABKA4yGS5jbGF3ZC5wbHVnaW4udjEuTG9nTGV2ZWwSDwoHbWVzc2FnZRgCIAEoCSINCgtMb2dSZXNwb25zZSItCg1SZWNhbGxSZXF1ZXN0Eg0KBXF1ZXJ5GAEgASgJEg0KBWxpbWl0GAIgASgNIj0KDlJlY2FsbFJlc3BvbnNlEisKBGhpdHMYASADKAsyHS5jbGF3ZC5wbHVnaW4udjEuUmVjb2xsZWN0aW9uIiwKDFJlY29sbGVjdGlvbhIMCgR0ZXh0GAEgASgJEg4KBnNvdXJjZRgCIAEoCSIwCg9Qcm9ncmVzc1JlcXVlc3QSDwoHY2FsbF9pZBgBIAEoCRIMCgR0ZXh0GAIgASgJIhIKEFByb2dyZXNzUmVzcG9uc2UiLwoKQXNrUmVxdWVzdBIPCgdjYWxsX2lkGAEgASgJEhAKCHF1ZXN0aW9uGAIgASgJIiwKC0Fza1Jlc3BvbnNlEgsKA3llcxgBIAEoCBIQCghhbnN3ZXJlZBgCIAEoCCJiChpIb3N0U2VydmljZUNhbGxUb29sUmVxdWVzdBIPCgdjYWxsX2lkGAEgASgJEgwKBHRvb2wYAiABKAkSJQoEYXJncxgDIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QiPQobSG9zdFNlcnZpY2VDYWxsVG9vbFJlc3BvbnNlEgwKBHRleHQYASABKAkSEAoIaXNfZXJyb3IYAiABKAgiHgoPR2V0VmFsdWVSZXF1ZXN0EgsKA2tleRgBIAEoCSJIChBHZXRWYWx1ZVJlc3BvbnNlEg0KBWZvdW5kGAEgASgIEiUKBXZhbHVlGAIgASgLMhYuZ29vZ2xlLnByb3RvYnVmLlZhbHVlIkUKD1NldFZhbHVlUmVxdWVzdBILCgNrZXkYASABKAkSJQoFdmFsdWUYAiABKAsyFi5nb29nbGUucHJvdG9idWYuVmFsdWUiEgoQU2V0VmFsdWVSZXNwb25zZSIhChJEZWxldGVWYWx1ZVJlcXVlc3QSCwoDa2V5GAEgASgJIhUKE0RlbGV0ZVZhbHVlUmVzcG9uc2UiIQoPTGlzdEtleXNSZXF1ZXN0Eg4KBnByZWZpeBgBIAEoCSIgChBMaXN0S2V5c1Jlc3BvbnNlEgwKBGtleXMYASADKAkiTAoUV3JpdGVBcnRpZmFjdFJlcXVlc3QSEwoLYXJ0aWZhY3RfaWQYASABKAkSDAoEZGF0YRgCIAEoDBIRCgltaW1lX3R5cGUYAyABKAkiQAoVV3JpdGVBcnRpZmFjdFJlc3BvbnNlEhMKC2FydGlmYWN0X2lkGAEgASgJEhIKCnNpemVfYnl0ZXMYAiABKAEiVQoTUmVhZEFydGlmYWN0UmVxdWVzdBITCgthcnRpZmFjdF9pZBgBIAEoCRIUCgxvZmZzZXRfYnl0ZXMYAiABKAESEwoLbGltaXRfYnl0ZXMYAyABKA0iJAoUUmVhZEFydGlmYWN0UmVzcG9uc2USDAoEZGF0YRgBIAEoDCp6CghMb2dMZXZlbBIZChVMT0dfTEVWRUxfVU5TUEVDSUZJRUQQABITCg9MT0dfTEVWRUxfREVCVUcQARISCg5MT0dfTEVWRUxfSU5GTxACEhUKEUxPR19MRVZFTF9XQVJOSU5HEAMSEwoPTE9HX0xFVkVMX0VSUk9SEAQyngcKC0hvc3RTZXJ2aWNlEkAKA0xvZxIbLmNsYXdkLnBsdWdpbi52MS5Mb2dSZXF1ZXN0GhwuY2xhd2QucGx1Z2luLnYxLkxvZ1Jlc3BvbnNlEkkKBlJlY2FsbBIeLmNsYXdkLnBsdWdpbi52MS5SZWNhbGxSZXF1ZXN0Gh8uY2xhd2QucGx1Z2luLnYxLlJlY2FsbFJlc3BvbnNlEk8KCFByb2dyZXNzEiAuY2xhd2QucGx1Z2luLnYxLlByb2dyZXNzUmVxdWVzdBohLmNsYXdkLnBsdWdpbi52MS5Qcm9ncmVzc1Jlc3BvbnNlEkAKA0FzaxIbLmNsYXdkLnBsdWdpbi52MS5Bc2tSZXF1ZXN0GhwuY2xhd2QucGx1Z2luLnYxLkFza1Jlc3BvbnNlEmUKCENhbGxUb29sEisuY2xhd2QucGx1Z2luLnYxLkhvc3RTZXJ2aWNlQ2FsbFRvb2xSZXF1ZXN0GiwuY2xhd2QucGx1Z2luLnYxLkhvc3RTZXJ2aWNlQ2FsbFRvb2xSZXNwb25zZRJPCghHZXRWYWx1ZRIgLmNsYXdkLnBsdWdpbi52MS5HZXRWYWx1ZVJlcXVlc3QaIS5jbGF3ZC5wbHVnaW4udjEuR2V0VmFsdWVSZXNwb25zZRJPCghTZXRWYWx1ZRIgLmNsYXdkLnBsdWdpbi52MS5TZXRWYWx1ZVJlcXVlc3QaIS5jbGF3ZC5wbHVnaW4udjEuU2V0VmFsdWVSZXNwb25zZRJYCgtEZWxldGVWYWx1ZRIjLmNsYXdkLnBsdWdpbi52MS5EZWxldGVWYWx1ZVJlcXVlc3QaJC5jbGF3ZC5wbHVnaW4udjEuRGVsZXRlVmFsdWVSZXNwb25zZRJPCghMaXN0S2V5cxIgLmNsYXdkLnBsdWdpbi52MS5MaXN0S2V5c1JlcXVlc3QaIS5jbGF3ZC5wbHVnaW4udjEuTGlzdEtleXNSZXNwb25zZRJeCg1Xcml0ZUFydGlmYWN0EiUuY2xhd2QucGx1Z2luLnYxLldyaXRlQXJ0aWZhY3RSZXF1ZXN0GiYuY2xhd2QucGx1Z2luLnYxLldyaXRlQXJ0aWZhY3RSZXNwb25zZRJbCgxSZWFkQXJ0aWZhY3QSJC5jbGF3ZC5wbHVnaW4udjEuUmVhZEFydGlmYWN0UmVxdWVzdBolLmNsYXdkLnBsdWdpbi52MS5SZWFkQXJ0aWZhY3RSZXNwb25zZWIGcHJvdG8z", [file_google_protobuf_struct]);
 
 /**
  * One log line.
@@ -133,6 +135,457 @@ export const RecollectionSchema: GenMessage<Recollection> = /*@__PURE__*/
   messageDesc(file_clawd_plugin_v1_host, 4);
 
 /**
+ * A line for whoever waits.
+ *
+ * @generated from message clawd.plugin.v1.ProgressRequest
+ */
+export type ProgressRequest = Message<"clawd.plugin.v1.ProgressRequest"> & {
+  /**
+   * The call; must be one that this plugin is running.
+   *
+   * @generated from field: string call_id = 1;
+   */
+  callId: string;
+
+  /**
+   * The line.
+   *
+   * @generated from field: string text = 2;
+   */
+  text: string;
+};
+
+/**
+ * Describes the message clawd.plugin.v1.ProgressRequest.
+ * Use `create(ProgressRequestSchema)` to create a new message.
+ */
+export const ProgressRequestSchema: GenMessage<ProgressRequest> = /*@__PURE__*/
+  messageDesc(file_clawd_plugin_v1_host, 5);
+
+/**
+ * It is shown.
+ *
+ * @generated from message clawd.plugin.v1.ProgressResponse
+ */
+export type ProgressResponse = Message<"clawd.plugin.v1.ProgressResponse"> & {
+};
+
+/**
+ * Describes the message clawd.plugin.v1.ProgressResponse.
+ * Use `create(ProgressResponseSchema)` to create a new message.
+ */
+export const ProgressResponseSchema: GenMessage<ProgressResponse> = /*@__PURE__*/
+  messageDesc(file_clawd_plugin_v1_host, 6);
+
+/**
+ * A question.
+ *
+ * @generated from message clawd.plugin.v1.AskRequest
+ */
+export type AskRequest = Message<"clawd.plugin.v1.AskRequest"> & {
+  /**
+   * The call that it is about; must be one that this plugin is running.
+   *
+   * @generated from field: string call_id = 1;
+   */
+  callId: string;
+
+  /**
+   * At most 500 characters, for a person to answer with yes or no.
+   *
+   * @generated from field: string question = 2;
+   */
+  question: string;
+};
+
+/**
+ * Describes the message clawd.plugin.v1.AskRequest.
+ * Use `create(AskRequestSchema)` to create a new message.
+ */
+export const AskRequestSchema: GenMessage<AskRequest> = /*@__PURE__*/
+  messageDesc(file_clawd_plugin_v1_host, 7);
+
+/**
+ * The person's word.
+ *
+ * @generated from message clawd.plugin.v1.AskResponse
+ */
+export type AskResponse = Message<"clawd.plugin.v1.AskResponse"> & {
+  /**
+   * True for a yes.
+   *
+   * @generated from field: bool yes = 1;
+   */
+  yes: boolean;
+
+  /**
+   * False when nobody was there or answered in time.
+   *
+   * @generated from field: bool answered = 2;
+   */
+  answered: boolean;
+};
+
+/**
+ * Describes the message clawd.plugin.v1.AskResponse.
+ * Use `create(AskResponseSchema)` to create a new message.
+ */
+export const AskResponseSchema: GenMessage<AskResponse> = /*@__PURE__*/
+  messageDesc(file_clawd_plugin_v1_host, 8);
+
+/**
+ * A call of another tool.
+ *
+ * @generated from message clawd.plugin.v1.HostServiceCallToolRequest
+ */
+export type HostServiceCallToolRequest = Message<"clawd.plugin.v1.HostServiceCallToolRequest"> & {
+  /**
+   * The call that it is made for; must be one that this plugin is running.
+   *
+   * @generated from field: string call_id = 1;
+   */
+  callId: string;
+
+  /**
+   * The tool's full name.
+   *
+   * @generated from field: string tool = 2;
+   */
+  tool: string;
+
+  /**
+   * Its arguments.
+   *
+   * @generated from field: google.protobuf.Struct args = 3;
+   */
+  args?: JsonObject | undefined;
+};
+
+/**
+ * Describes the message clawd.plugin.v1.HostServiceCallToolRequest.
+ * Use `create(HostServiceCallToolRequestSchema)` to create a new message.
+ */
+export const HostServiceCallToolRequestSchema: GenMessage<HostServiceCallToolRequest> = /*@__PURE__*/
+  messageDesc(file_clawd_plugin_v1_host, 9);
+
+/**
+ * What it came to.
+ *
+ * @generated from message clawd.plugin.v1.HostServiceCallToolResponse
+ */
+export type HostServiceCallToolResponse = Message<"clawd.plugin.v1.HostServiceCallToolResponse"> & {
+  /**
+   * What a model would read.
+   *
+   * @generated from field: string text = 1;
+   */
+  text: string;
+
+  /**
+   * True when it failed or was not allowed.
+   *
+   * @generated from field: bool is_error = 2;
+   */
+  isError: boolean;
+};
+
+/**
+ * Describes the message clawd.plugin.v1.HostServiceCallToolResponse.
+ * Use `create(HostServiceCallToolResponseSchema)` to create a new message.
+ */
+export const HostServiceCallToolResponseSchema: GenMessage<HostServiceCallToolResponse> = /*@__PURE__*/
+  messageDesc(file_clawd_plugin_v1_host, 10);
+
+/**
+ * Reads a value.
+ *
+ * @generated from message clawd.plugin.v1.GetValueRequest
+ */
+export type GetValueRequest = Message<"clawd.plugin.v1.GetValueRequest"> & {
+  /**
+   * 1 to 256 characters.
+   *
+   * @generated from field: string key = 1;
+   */
+  key: string;
+};
+
+/**
+ * Describes the message clawd.plugin.v1.GetValueRequest.
+ * Use `create(GetValueRequestSchema)` to create a new message.
+ */
+export const GetValueRequestSchema: GenMessage<GetValueRequest> = /*@__PURE__*/
+  messageDesc(file_clawd_plugin_v1_host, 11);
+
+/**
+ * The value.
+ *
+ * @generated from message clawd.plugin.v1.GetValueResponse
+ */
+export type GetValueResponse = Message<"clawd.plugin.v1.GetValueResponse"> & {
+  /**
+   * False when there is none.
+   *
+   * @generated from field: bool found = 1;
+   */
+  found: boolean;
+
+  /**
+   * Any JSON.
+   *
+   * @generated from field: google.protobuf.Value value = 2;
+   */
+  value?: Value | undefined;
+};
+
+/**
+ * Describes the message clawd.plugin.v1.GetValueResponse.
+ * Use `create(GetValueResponseSchema)` to create a new message.
+ */
+export const GetValueResponseSchema: GenMessage<GetValueResponse> = /*@__PURE__*/
+  messageDesc(file_clawd_plugin_v1_host, 12);
+
+/**
+ * Keeps a value.
+ *
+ * @generated from message clawd.plugin.v1.SetValueRequest
+ */
+export type SetValueRequest = Message<"clawd.plugin.v1.SetValueRequest"> & {
+  /**
+   * 1 to 256 characters.
+   *
+   * @generated from field: string key = 1;
+   */
+  key: string;
+
+  /**
+   * Any JSON, at most 64 KiB.
+   *
+   * @generated from field: google.protobuf.Value value = 2;
+   */
+  value?: Value | undefined;
+};
+
+/**
+ * Describes the message clawd.plugin.v1.SetValueRequest.
+ * Use `create(SetValueRequestSchema)` to create a new message.
+ */
+export const SetValueRequestSchema: GenMessage<SetValueRequest> = /*@__PURE__*/
+  messageDesc(file_clawd_plugin_v1_host, 13);
+
+/**
+ * It is durable.
+ *
+ * @generated from message clawd.plugin.v1.SetValueResponse
+ */
+export type SetValueResponse = Message<"clawd.plugin.v1.SetValueResponse"> & {
+};
+
+/**
+ * Describes the message clawd.plugin.v1.SetValueResponse.
+ * Use `create(SetValueResponseSchema)` to create a new message.
+ */
+export const SetValueResponseSchema: GenMessage<SetValueResponse> = /*@__PURE__*/
+  messageDesc(file_clawd_plugin_v1_host, 14);
+
+/**
+ * Takes a value out.
+ *
+ * @generated from message clawd.plugin.v1.DeleteValueRequest
+ */
+export type DeleteValueRequest = Message<"clawd.plugin.v1.DeleteValueRequest"> & {
+  /**
+   * Its key; need not be there.
+   *
+   * @generated from field: string key = 1;
+   */
+  key: string;
+};
+
+/**
+ * Describes the message clawd.plugin.v1.DeleteValueRequest.
+ * Use `create(DeleteValueRequestSchema)` to create a new message.
+ */
+export const DeleteValueRequestSchema: GenMessage<DeleteValueRequest> = /*@__PURE__*/
+  messageDesc(file_clawd_plugin_v1_host, 15);
+
+/**
+ * It is gone.
+ *
+ * @generated from message clawd.plugin.v1.DeleteValueResponse
+ */
+export type DeleteValueResponse = Message<"clawd.plugin.v1.DeleteValueResponse"> & {
+};
+
+/**
+ * Describes the message clawd.plugin.v1.DeleteValueResponse.
+ * Use `create(DeleteValueResponseSchema)` to create a new message.
+ */
+export const DeleteValueResponseSchema: GenMessage<DeleteValueResponse> = /*@__PURE__*/
+  messageDesc(file_clawd_plugin_v1_host, 16);
+
+/**
+ * Asks for keys.
+ *
+ * @generated from message clawd.plugin.v1.ListKeysRequest
+ */
+export type ListKeysRequest = Message<"clawd.plugin.v1.ListKeysRequest"> & {
+  /**
+   * Only those that begin so.
+   *
+   * @generated from field: string prefix = 1;
+   */
+  prefix: string;
+};
+
+/**
+ * Describes the message clawd.plugin.v1.ListKeysRequest.
+ * Use `create(ListKeysRequestSchema)` to create a new message.
+ */
+export const ListKeysRequestSchema: GenMessage<ListKeysRequest> = /*@__PURE__*/
+  messageDesc(file_clawd_plugin_v1_host, 17);
+
+/**
+ * Keys.
+ *
+ * @generated from message clawd.plugin.v1.ListKeysResponse
+ */
+export type ListKeysResponse = Message<"clawd.plugin.v1.ListKeysResponse"> & {
+  /**
+   * In their order.
+   *
+   * @generated from field: repeated string keys = 1;
+   */
+  keys: string[];
+};
+
+/**
+ * Describes the message clawd.plugin.v1.ListKeysResponse.
+ * Use `create(ListKeysResponseSchema)` to create a new message.
+ */
+export const ListKeysResponseSchema: GenMessage<ListKeysResponse> = /*@__PURE__*/
+  messageDesc(file_clawd_plugin_v1_host, 18);
+
+/**
+ * Bytes of an artifact.
+ *
+ * @generated from message clawd.plugin.v1.WriteArtifactRequest
+ */
+export type WriteArtifactRequest = Message<"clawd.plugin.v1.WriteArtifactRequest"> & {
+  /**
+   * Empty begins a new one.
+   *
+   * @generated from field: string artifact_id = 1;
+   */
+  artifactId: string;
+
+  /**
+   * Added at its end; at most 1 MiB.
+   *
+   * @generated from field: bytes data = 2;
+   */
+  data: Uint8Array;
+
+  /**
+   * What it is, e.g. "image/png"; said with the first bytes.
+   *
+   * @generated from field: string mime_type = 3;
+   */
+  mimeType: string;
+};
+
+/**
+ * Describes the message clawd.plugin.v1.WriteArtifactRequest.
+ * Use `create(WriteArtifactRequestSchema)` to create a new message.
+ */
+export const WriteArtifactRequestSchema: GenMessage<WriteArtifactRequest> = /*@__PURE__*/
+  messageDesc(file_clawd_plugin_v1_host, 19);
+
+/**
+ * The artifact so far.
+ *
+ * @generated from message clawd.plugin.v1.WriteArtifactResponse
+ */
+export type WriteArtifactResponse = Message<"clawd.plugin.v1.WriteArtifactResponse"> & {
+  /**
+   * Its id.
+   *
+   * @generated from field: string artifact_id = 1;
+   */
+  artifactId: string;
+
+  /**
+   * Its length, bytes.
+   *
+   * @generated from field: double size_bytes = 2;
+   */
+  sizeBytes: number;
+};
+
+/**
+ * Describes the message clawd.plugin.v1.WriteArtifactResponse.
+ * Use `create(WriteArtifactResponseSchema)` to create a new message.
+ */
+export const WriteArtifactResponseSchema: GenMessage<WriteArtifactResponse> = /*@__PURE__*/
+  messageDesc(file_clawd_plugin_v1_host, 20);
+
+/**
+ * Reads bytes of an artifact.
+ *
+ * @generated from message clawd.plugin.v1.ReadArtifactRequest
+ */
+export type ReadArtifactRequest = Message<"clawd.plugin.v1.ReadArtifactRequest"> & {
+  /**
+   * One of this plugin's own.
+   *
+   * @generated from field: string artifact_id = 1;
+   */
+  artifactId: string;
+
+  /**
+   * From where on, bytes.
+   *
+   * @generated from field: double offset_bytes = 2;
+   */
+  offsetBytes: number;
+
+  /**
+   * At most so many; 0 means 1 MiB, which is also the most.
+   *
+   * @generated from field: uint32 limit_bytes = 3;
+   */
+  limitBytes: number;
+};
+
+/**
+ * Describes the message clawd.plugin.v1.ReadArtifactRequest.
+ * Use `create(ReadArtifactRequestSchema)` to create a new message.
+ */
+export const ReadArtifactRequestSchema: GenMessage<ReadArtifactRequest> = /*@__PURE__*/
+  messageDesc(file_clawd_plugin_v1_host, 21);
+
+/**
+ * Bytes of an artifact.
+ *
+ * @generated from message clawd.plugin.v1.ReadArtifactResponse
+ */
+export type ReadArtifactResponse = Message<"clawd.plugin.v1.ReadArtifactResponse"> & {
+  /**
+   * None at its end.
+   *
+   * @generated from field: bytes data = 1;
+   */
+  data: Uint8Array;
+};
+
+/**
+ * Describes the message clawd.plugin.v1.ReadArtifactResponse.
+ * Use `create(ReadArtifactResponseSchema)` to create a new message.
+ */
+export const ReadArtifactResponseSchema: GenMessage<ReadArtifactResponse> = /*@__PURE__*/
+  messageDesc(file_clawd_plugin_v1_host, 22);
+
+/**
  * How much a log line matters.
  *
  * @generated from enum clawd.plugin.v1.LogLevel
@@ -213,6 +666,96 @@ export const HostService: GenService<{
     methodKind: "unary";
     input: typeof RecallRequestSchema;
     output: typeof RecallResponseSchema;
+  },
+  /**
+   * Shows a line to whoever waits for a call. For plugins that cannot stream.
+   *
+   * @generated from rpc clawd.plugin.v1.HostService.Progress
+   */
+  progress: {
+    methodKind: "unary";
+    input: typeof ProgressRequestSchema;
+    output: typeof ProgressResponseSchema;
+  },
+  /**
+   * Asks the person a question with yes or no, in the conversation of a call. Nobody there means no.
+   *
+   * @generated from rpc clawd.plugin.v1.HostService.Ask
+   */
+  ask: {
+    methodKind: "unary";
+    input: typeof AskRequestSchema;
+    output: typeof AskResponseSchema;
+  },
+  /**
+   * Calls another tool, in the conversation of a call, through all its gates. Needs "tool=<name>".
+   *
+   * @generated from rpc clawd.plugin.v1.HostService.CallTool
+   */
+  callTool: {
+    methodKind: "unary";
+    input: typeof HostServiceCallToolRequestSchema;
+    output: typeof HostServiceCallToolResponseSchema;
+  },
+  /**
+   * Reads a value of the plugin's own store.
+   *
+   * @generated from rpc clawd.plugin.v1.HostService.GetValue
+   */
+  getValue: {
+    methodKind: "unary";
+    input: typeof GetValueRequestSchema;
+    output: typeof GetValueResponseSchema;
+  },
+  /**
+   * Keeps a value in it.
+   *
+   * @generated from rpc clawd.plugin.v1.HostService.SetValue
+   */
+  setValue: {
+    methodKind: "unary";
+    input: typeof SetValueRequestSchema;
+    output: typeof SetValueResponseSchema;
+  },
+  /**
+   * Takes one out of it.
+   *
+   * @generated from rpc clawd.plugin.v1.HostService.DeleteValue
+   */
+  deleteValue: {
+    methodKind: "unary";
+    input: typeof DeleteValueRequestSchema;
+    output: typeof DeleteValueResponseSchema;
+  },
+  /**
+   * The keys in it.
+   *
+   * @generated from rpc clawd.plugin.v1.HostService.ListKeys
+   */
+  listKeys: {
+    methodKind: "unary";
+    input: typeof ListKeysRequestSchema;
+    output: typeof ListKeysResponseSchema;
+  },
+  /**
+   * Adds bytes to an artifact of the plugin's own: what is too large for a message.
+   *
+   * @generated from rpc clawd.plugin.v1.HostService.WriteArtifact
+   */
+  writeArtifact: {
+    methodKind: "unary";
+    input: typeof WriteArtifactRequestSchema;
+    output: typeof WriteArtifactResponseSchema;
+  },
+  /**
+   * Reads bytes of one.
+   *
+   * @generated from rpc clawd.plugin.v1.HostService.ReadArtifact
+   */
+  readArtifact: {
+    methodKind: "unary";
+    input: typeof ReadArtifactRequestSchema;
+    output: typeof ReadArtifactResponseSchema;
   },
 }> = /*@__PURE__*/
   serviceDesc(file_clawd_plugin_v1_host, 0);

@@ -2,16 +2,16 @@
 // @generated from file clawd/plugin/v1/manifest.proto (package clawd.plugin.v1, syntax proto3)
 /* eslint-disable */
 
-import type { GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
-import { fileDesc, messageDesc } from "@bufbuild/protobuf/codegenv2";
+import type { GenEnum, GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
+import { enumDesc, fileDesc, messageDesc } from "@bufbuild/protobuf/codegenv2";
 import { file_google_protobuf_struct } from "@bufbuild/protobuf/wkt";
-import type { JsonObject, Message } from "@bufbuild/protobuf";
+import type { JsonObject, Message, UnknownEnum } from "@bufbuild/protobuf";
 
 /**
  * Describes the file clawd/plugin/v1/manifest.proto.
  */
 export const file_clawd_plugin_v1_manifest: GenFile = /*@__PURE__*/
-  fileDesc("Ch5jbGF3ZC9wbHVnaW4vdjEvbWFuaWZlc3QucHJvdG8SD2NsYXdkLnBsdWdpbi52MSKtAgoITWFuaWZlc3QSGAoQbWFuaWZlc3RfdmVyc2lvbhgBIAEoDRIMCgRuYW1lGAIgASgJEg8KB3ZlcnNpb24YAyABKAkSEwoLZGVzY3JpcHRpb24YBCABKAkSFwoPcHJvdG9jb2xfbWFqb3JzGAUgAygNEicKBmxhdW5jaBgGIAEoCzIXLmNsYXdkLnBsdWdpbi52MS5MYXVuY2gSLwoFdG9vbHMYByADKAsyIC5jbGF3ZC5wbHVnaW4udjEuVG9vbERlY2xhcmF0aW9uEjcKC3Blcm1pc3Npb25zGAggAygLMiIuY2xhd2QucGx1Z2luLnYxLlBlcm1pc3Npb25SZXF1ZXN0EicKBmxpbWl0cxgJIAEoCzIXLmNsYXdkLnBsdWdpbi52MS5MaW1pdHMijgEKBkxhdW5jaBIPCgdjb21tYW5kGAEgAygJEi0KA2VudhgCIAMoCzIgLmNsYXdkLnBsdWdpbi52MS5MYXVuY2guRW52RW50cnkSGAoQc3RhcnRfdGltZW91dF9tcxgDIAEoDRoqCghFbnZFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBIosBCg9Ub29sRGVjbGFyYXRpb24SDAoEbmFtZRgBIAEoCRITCgtkZXNjcmlwdGlvbhgCIAEoCRItCgxpbnB1dF9zY2hlbWEYAyABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EhIKCnJlcnVuX3NhZmUYBCABKAgSEgoKdGltZW91dF9tcxgFIAEoDSI3ChFQZXJtaXNzaW9uUmVxdWVzdBISCgpwZXJtaXNzaW9uGAEgASgJEg4KBnJlYXNvbhgCIAEoCSJJCgZMaW1pdHMSEgoKbWVtb3J5X21pYhgBIAEoDRIRCglwcm9jZXNzZXMYAiABKA0SGAoQY29uY3VycmVudF9jYWxscxgDIAEoDWIGcHJvdG8z", [file_google_protobuf_struct]);
+  fileDesc("Ch5jbGF3ZC9wbHVnaW4vdjEvbWFuaWZlc3QucHJvdG8SD2NsYXdkLnBsdWdpbi52MSLeBQoITWFuaWZlc3QSGAoQbWFuaWZlc3RfdmVyc2lvbhgBIAEoDRIMCgRuYW1lGAIgASgJEg8KB3ZlcnNpb24YAyABKAkSEwoLZGVzY3JpcHRpb24YBCABKAkSFwoPcHJvdG9jb2xfbWFqb3JzGAUgAygNEicKBmxhdW5jaBgGIAEoCzIXLmNsYXdkLnBsdWdpbi52MS5MYXVuY2gSLwoFdG9vbHMYByADKAsyIC5jbGF3ZC5wbHVnaW4udjEuVG9vbERlY2xhcmF0aW9uEjcKC3Blcm1pc3Npb25zGAggAygLMiIuY2xhd2QucGx1Z2luLnYxLlBlcm1pc3Npb25SZXF1ZXN0EicKBmxpbWl0cxgJIAEoCzIXLmNsYXdkLnBsdWdpbi52MS5MaW1pdHMSLwoFaG9va3MYCiADKAsyIC5jbGF3ZC5wbHVnaW4udjEuSG9va0RlY2xhcmF0aW9uEkIKD21vZGVsX3Byb3ZpZGVycxgLIAMoCzIpLmNsYXdkLnBsdWdpbi52MS5Nb2RlbFByb3ZpZGVyRGVjbGFyYXRpb24SNwoJZW1iZWRkZXJzGAwgAygLMiQuY2xhd2QucGx1Z2luLnYxLkVtYmVkZGVyRGVjbGFyYXRpb24SQAoObWVtb3J5X3NvdXJjZXMYDSADKAsyKC5jbGF3ZC5wbHVnaW4udjEuTWVtb3J5U291cmNlRGVjbGFyYXRpb24SQAoOc2xhc2hfY29tbWFuZHMYDiADKAsyKC5jbGF3ZC5wbHVnaW4udjEuU2xhc2hDb21tYW5kRGVjbGFyYXRpb24SLgoNY29uZmlnX3NjaGVtYRgPIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSJwoGY29uZmlnGBAgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIOCgZhdXRob3IYESABKAkSFAoMZGVwZW5kZW5jaWVzGBIgAygJIvMCCgZMYXVuY2gSDwoHY29tbWFuZBgBIAMoCRItCgNlbnYYAiADKAsyIC5jbGF3ZC5wbHVnaW4udjEuTGF1bmNoLkVudkVudHJ5EhgKEHN0YXJ0X3RpbWVvdXRfbXMYAyABKA0SOQoJcGxhdGZvcm1zGAQgAygLMiYuY2xhd2QucGx1Z2luLnYxLkxhdW5jaC5QbGF0Zm9ybXNFbnRyeRIrCghwcm90b2NvbBgFIAEoDjIZLmNsYXdkLnBsdWdpbi52MS5Qcm90b2NvbBIUCgxpZGxlX3N0b3BfbXMYBiABKA0SEQoJc2luZ2xldG9uGAcgASgIGioKCEVudkVudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEaUgoOUGxhdGZvcm1zRW50cnkSCwoDa2V5GAEgASgJEi8KBXZhbHVlGAIgASgLMiAuY2xhd2QucGx1Z2luLnYxLlBsYXRmb3JtQ29tbWFuZDoCOAEiIgoPUGxhdGZvcm1Db21tYW5kEg8KB2NvbW1hbmQYASADKAkiZAoPSG9va0RlY2xhcmF0aW9uEgoKAmF0GAEgASgJEhAKCHByaW9yaXR5GAIgASgNEhIKCnRpbWVvdXRfbXMYAyABKA0SEAoIb25fZXJyb3IYBCABKAkSDQoFdG9vbHMYBSADKAkiPwoYTW9kZWxQcm92aWRlckRlY2xhcmF0aW9uEgwKBG5hbWUYASABKAkSFQoNZGVmYXVsdF9tb2RlbBgCIAEoCSI1ChNFbWJlZGRlckRlY2xhcmF0aW9uEgoKAmlkGAEgASgJEhIKCmRpbWVuc2lvbnMYAiABKA0iPAoXTWVtb3J5U291cmNlRGVjbGFyYXRpb24SDAoEbmFtZRgBIAEoCRITCgtkZXNjcmlwdGlvbhgCIAEoCSI8ChdTbGFzaENvbW1hbmREZWNsYXJhdGlvbhIMCgRuYW1lGAEgASgJEhMKC2Rlc2NyaXB0aW9uGAIgASgJIosBCg9Ub29sRGVjbGFyYXRpb24SDAoEbmFtZRgBIAEoCRITCgtkZXNjcmlwdGlvbhgCIAEoCRItCgxpbnB1dF9zY2hlbWEYAyABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EhIKCnJlcnVuX3NhZmUYBCABKAgSEgoKdGltZW91dF9tcxgFIAEoDSI3ChFQZXJtaXNzaW9uUmVxdWVzdBISCgpwZXJtaXNzaW9uGAEgASgJEg4KBnJlYXNvbhgCIAEoCSJwCgZMaW1pdHMSEgoKbWVtb3J5X21pYhgBIAEoDRIRCglwcm9jZXNzZXMYAiABKA0SGAoQY29uY3VycmVudF9jYWxscxgDIAEoDRITCgtjcHVfcGVyY2VudBgEIAEoDRIQCghkaXNrX21pYhgFIAEoDSpPCghQcm90b2NvbBIYChRQUk9UT0NPTF9VTlNQRUNJRklFRBAAEhIKDlBST1RPQ09MX0NMQVdEEAESFQoRUFJPVE9DT0xfSlNPTl9SUEMQAmIGcHJvdG8z", [file_google_protobuf_struct]);
 
 /**
  * What a plugin is and wants. On disk: plugin.json, strict ProtoJSON (an unknown key is an error), at most 256 KiB.
@@ -82,6 +82,70 @@ export type Manifest = Message<"clawd.plugin.v1.Manifest"> & {
    * @generated from field: clawd.plugin.v1.Limits limits = 9;
    */
   limits?: Limits | undefined;
+
+  /**
+   * Where it listens to what a conversation does.
+   *
+   * @generated from field: repeated clawd.plugin.v1.HookDeclaration hooks = 10;
+   */
+  hooks: HookDeclaration[];
+
+  /**
+   * The model providers it offers: "claw say --model <plugin>/<model>".
+   *
+   * @generated from field: repeated clawd.plugin.v1.ModelProviderDeclaration model_providers = 11;
+   */
+  modelProviders: ModelProviderDeclaration[];
+
+  /**
+   * The embedders it offers to memory.
+   *
+   * @generated from field: repeated clawd.plugin.v1.EmbedderDeclaration embedders = 12;
+   */
+  embedders: EmbedderDeclaration[];
+
+  /**
+   * The sources of documents it offers to memory.
+   *
+   * @generated from field: repeated clawd.plugin.v1.MemorySourceDeclaration memory_sources = 13;
+   */
+  memorySources: MemorySourceDeclaration[];
+
+  /**
+   * The slash commands it offers: a message "/<name> ..." goes to it first.
+   *
+   * @generated from field: repeated clawd.plugin.v1.SlashCommandDeclaration slash_commands = 14;
+   */
+  slashCommands: SlashCommandDeclaration[];
+
+  /**
+   * JSON Schema of the settings that a person may give under [plugins.<name>] of config.toml; of type object. Without one
+   * it takes none.
+   *
+   * @generated from field: google.protobuf.Struct config_schema = 15;
+   */
+  configSchema?: JsonObject | undefined;
+
+  /**
+   * Settings that hold where the person gave none.
+   *
+   * @generated from field: google.protobuf.Struct config = 16;
+   */
+  config?: JsonObject | undefined;
+
+  /**
+   * Who made it.
+   *
+   * @generated from field: string author = 17;
+   */
+  author: string;
+
+  /**
+   * Plugins that must be installed and turned on for this one to run.
+   *
+   * @generated from field: repeated string dependencies = 18;
+   */
+  dependencies: string[];
 };
 
 /**
@@ -118,6 +182,34 @@ export type Launch = Message<"clawd.plugin.v1.Launch"> & {
    * @generated from field: uint32 start_timeout_ms = 3;
    */
   startTimeoutMs: number;
+
+  /**
+   * Other commands by platform, "linux", "darwin", "linux-arm64": the closest one that is named is taken.
+   *
+   * @generated from field: map<string, clawd.plugin.v1.PlatformCommand> platforms = 4;
+   */
+  platforms: { [key: string]: PlatformCommand };
+
+  /**
+   * The wire that it speaks before anything can be negotiated; unspecified means the handshake of clawd.
+   *
+   * @generated from field: clawd.plugin.v1.Protocol protocol = 5;
+   */
+  protocol: Protocol;
+
+  /**
+   * Time without a call after which it is stopped, milliseconds; 0 means 600000. The next call starts it again.
+   *
+   * @generated from field: uint32 idle_stop_ms = 6;
+   */
+  idleStopMs: number;
+
+  /**
+   * True when two lives of it must never overlap: a reload then stops the old one first.
+   *
+   * @generated from field: bool singleton = 7;
+   */
+  singleton: boolean;
 };
 
 /**
@@ -126,6 +218,188 @@ export type Launch = Message<"clawd.plugin.v1.Launch"> & {
  */
 export const LaunchSchema: GenMessage<Launch> = /*@__PURE__*/
   messageDesc(file_clawd_plugin_v1_manifest, 1);
+
+/**
+ * A command for one platform.
+ *
+ * @generated from message clawd.plugin.v1.PlatformCommand
+ */
+export type PlatformCommand = Message<"clawd.plugin.v1.PlatformCommand"> & {
+  /**
+   * As Launch.command.
+   *
+   * @generated from field: repeated string command = 1;
+   */
+  command: string[];
+};
+
+/**
+ * Describes the message clawd.plugin.v1.PlatformCommand.
+ * Use `create(PlatformCommandSchema)` to create a new message.
+ */
+export const PlatformCommandSchema: GenMessage<PlatformCommand> = /*@__PURE__*/
+  messageDesc(file_clawd_plugin_v1_manifest, 2);
+
+/**
+ * A listener at one hook point.
+ *
+ * @generated from message clawd.plugin.v1.HookDeclaration
+ */
+export type HookDeclaration = Message<"clawd.plugin.v1.HookDeclaration"> & {
+  /**
+   * The point, by its name or an alias, e.g. "tool.before".
+   *
+   * @generated from field: string at = 1;
+   */
+  at: string;
+
+  /**
+   * Lower runs first; 0 means 500.
+   *
+   * @generated from field: uint32 priority = 2;
+   */
+  priority: number;
+
+  /**
+   * Time limit of one event, milliseconds; 0 means 5000.
+   *
+   * @generated from field: uint32 timeout_ms = 3;
+   */
+  timeoutMs: number;
+
+  /**
+   * What counts when it fails or is late: "allow", "deny" or "ask"; empty means deny at tool.before and allow elsewhere.
+   *
+   * @generated from field: string on_error = 4;
+   */
+  onError: string;
+
+  /**
+   * At tool points: only calls of these tools; empty means all.
+   *
+   * @generated from field: repeated string tools = 5;
+   */
+  tools: string[];
+};
+
+/**
+ * Describes the message clawd.plugin.v1.HookDeclaration.
+ * Use `create(HookDeclarationSchema)` to create a new message.
+ */
+export const HookDeclarationSchema: GenMessage<HookDeclaration> = /*@__PURE__*/
+  messageDesc(file_clawd_plugin_v1_manifest, 3);
+
+/**
+ * A model provider.
+ *
+ * @generated from message clawd.plugin.v1.ModelProviderDeclaration
+ */
+export type ModelProviderDeclaration = Message<"clawd.plugin.v1.ModelProviderDeclaration"> & {
+  /**
+   * A letter, then letters, digits, hyphens, dots; must be another than those of clawd and of other plugins.
+   *
+   * @generated from field: string name = 1;
+   */
+  name: string;
+
+  /**
+   * The model that answers when nobody names one.
+   *
+   * @generated from field: string default_model = 2;
+   */
+  defaultModel: string;
+};
+
+/**
+ * Describes the message clawd.plugin.v1.ModelProviderDeclaration.
+ * Use `create(ModelProviderDeclarationSchema)` to create a new message.
+ */
+export const ModelProviderDeclarationSchema: GenMessage<ModelProviderDeclaration> = /*@__PURE__*/
+  messageDesc(file_clawd_plugin_v1_manifest, 4);
+
+/**
+ * An embedder.
+ *
+ * @generated from message clawd.plugin.v1.EmbedderDeclaration
+ */
+export type EmbedderDeclaration = Message<"clawd.plugin.v1.EmbedderDeclaration"> & {
+  /**
+   * Names this model in this form for ever: vectors of different ids are never compared.
+   *
+   * @generated from field: string id = 1;
+   */
+  id: string;
+
+  /**
+   * Numbers in one vector, 1 to 16384.
+   *
+   * @generated from field: uint32 dimensions = 2;
+   */
+  dimensions: number;
+};
+
+/**
+ * Describes the message clawd.plugin.v1.EmbedderDeclaration.
+ * Use `create(EmbedderDeclarationSchema)` to create a new message.
+ */
+export const EmbedderDeclarationSchema: GenMessage<EmbedderDeclaration> = /*@__PURE__*/
+  messageDesc(file_clawd_plugin_v1_manifest, 5);
+
+/**
+ * A source of documents.
+ *
+ * @generated from message clawd.plugin.v1.MemorySourceDeclaration
+ */
+export type MemorySourceDeclaration = Message<"clawd.plugin.v1.MemorySourceDeclaration"> & {
+  /**
+   * A letter, then letters, digits, hyphens.
+   *
+   * @generated from field: string name = 1;
+   */
+  name: string;
+
+  /**
+   * What it holds, for people.
+   *
+   * @generated from field: string description = 2;
+   */
+  description: string;
+};
+
+/**
+ * Describes the message clawd.plugin.v1.MemorySourceDeclaration.
+ * Use `create(MemorySourceDeclarationSchema)` to create a new message.
+ */
+export const MemorySourceDeclarationSchema: GenMessage<MemorySourceDeclaration> = /*@__PURE__*/
+  messageDesc(file_clawd_plugin_v1_manifest, 6);
+
+/**
+ * A slash command.
+ *
+ * @generated from message clawd.plugin.v1.SlashCommandDeclaration
+ */
+export type SlashCommandDeclaration = Message<"clawd.plugin.v1.SlashCommandDeclaration"> & {
+  /**
+   * Without the slash: a letter, then letters, digits, hyphens.
+   *
+   * @generated from field: string name = 1;
+   */
+  name: string;
+
+  /**
+   * What it does, for people.
+   *
+   * @generated from field: string description = 2;
+   */
+  description: string;
+};
+
+/**
+ * Describes the message clawd.plugin.v1.SlashCommandDeclaration.
+ * Use `create(SlashCommandDeclarationSchema)` to create a new message.
+ */
+export const SlashCommandDeclarationSchema: GenMessage<SlashCommandDeclaration> = /*@__PURE__*/
+  messageDesc(file_clawd_plugin_v1_manifest, 7);
 
 /**
  * A tool as the model sees it.
@@ -174,7 +448,7 @@ export type ToolDeclaration = Message<"clawd.plugin.v1.ToolDeclaration"> & {
  * Use `create(ToolDeclarationSchema)` to create a new message.
  */
 export const ToolDeclarationSchema: GenMessage<ToolDeclaration> = /*@__PURE__*/
-  messageDesc(file_clawd_plugin_v1_manifest, 2);
+  messageDesc(file_clawd_plugin_v1_manifest, 8);
 
 /**
  * A permission that a plugin wants.
@@ -202,7 +476,7 @@ export type PermissionRequest = Message<"clawd.plugin.v1.PermissionRequest"> & {
  * Use `create(PermissionRequestSchema)` to create a new message.
  */
 export const PermissionRequestSchema: GenMessage<PermissionRequest> = /*@__PURE__*/
-  messageDesc(file_clawd_plugin_v1_manifest, 3);
+  messageDesc(file_clawd_plugin_v1_manifest, 9);
 
 /**
  * What a plugin needs of the machine.
@@ -230,6 +504,20 @@ export type Limits = Message<"clawd.plugin.v1.Limits"> & {
    * @generated from field: uint32 concurrent_calls = 3;
    */
   concurrentCalls: number;
+
+  /**
+   * Share of one processor, percent; 0 means no limit of its own. Kept where the machine has control groups.
+   *
+   * @generated from field: uint32 cpu_percent = 4;
+   */
+  cpuPercent: number;
+
+  /**
+   * Most data in the folders that it may write, MiB; 0 means 1024. One that grows beyond is killed.
+   *
+   * @generated from field: uint32 disk_mib = 5;
+   */
+  diskMib: number;
 };
 
 /**
@@ -237,5 +525,46 @@ export type Limits = Message<"clawd.plugin.v1.Limits"> & {
  * Use `create(LimitsSchema)` to create a new message.
  */
 export const LimitsSchema: GenMessage<Limits> = /*@__PURE__*/
-  messageDesc(file_clawd_plugin_v1_manifest, 4);
+  messageDesc(file_clawd_plugin_v1_manifest, 10);
+
+/**
+ * How a process is spoken to.
+ *
+ * @generated from enum clawd.plugin.v1.Protocol
+ */
+export const Protocol = {
+  /**
+   * The same as clawd.
+   *
+   * @generated from enum value: PROTOCOL_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED: 0,
+
+  /**
+   * Boot and Hello, then gRPC or Connect on a socket of its own.
+   *
+   * @generated from enum value: PROTOCOL_CLAWD = 1;
+   */
+  CLAWD: 1,
+
+  /**
+   * JSON-RPC 2.0, a line each, on standard input and output.
+   *
+   * @generated from enum value: PROTOCOL_JSON_RPC = 2;
+   */
+  JSON_RPC: 2,
+} as const;
+
+/**
+ * How a process is spoken to.
+ *
+ * @generated from enum clawd.plugin.v1.Protocol
+ */
+export type Protocol = (typeof Protocol)[keyof typeof Protocol] | UnknownEnum;
+
+/**
+ * Describes the enum clawd.plugin.v1.Protocol.
+ */
+export const ProtocolSchema: GenEnum<Protocol> = /*@__PURE__*/
+  enumDesc(file_clawd_plugin_v1_manifest, 0);
 

@@ -2,18 +2,19 @@
 // @generated from file clawd/plugin/v1/plugin.proto (package clawd.plugin.v1, syntax proto3)
 /* eslint-disable */
 
-import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
-import { fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
+import type { GenEnum, GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
+import { enumDesc, fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
 import type { ToolDeclaration } from "./manifest_pb.ts";
 import { file_clawd_plugin_v1_manifest } from "./manifest_pb.ts";
+import type { Value } from "@bufbuild/protobuf/wkt";
 import { file_google_protobuf_struct } from "@bufbuild/protobuf/wkt";
-import type { JsonObject, Message } from "@bufbuild/protobuf";
+import type { JsonObject, Message, UnknownEnum } from "@bufbuild/protobuf";
 
 /**
  * Describes the file clawd/plugin/v1/plugin.proto.
  */
 export const file_clawd_plugin_v1_plugin: GenFile = /*@__PURE__*/
-  fileDesc("ChxjbGF3ZC9wbHVnaW4vdjEvcGx1Z2luLnByb3RvEg9jbGF3ZC5wbHVnaW4udjEiggEKBEJvb3QSFAoMYm9vdF92ZXJzaW9uGAEgASgNEhcKD3Byb3RvY29sX21ham9ycxgCIAMoDRIOCgZsaXN0ZW4YAyABKAkSDAoEaG9zdBgEIAEoCRIVCg1pbmJvdW5kX3Rva2VuGAUgASgJEhYKDm91dGJvdW5kX3Rva2VuGAYgASgJIlEKBUhlbGxvEhQKDGJvb3RfdmVyc2lvbhgBIAEoDRIWCg5wcm90b2NvbF9tYWpvchgCIAEoDRILCgNzZGsYAyABKAkSDQoFZXJyb3IYBCABKAkiOgoRSW5pdGlhbGl6ZVJlcXVlc3QSFAoMaG9zdF92ZXJzaW9uGAEgASgJEg8KB2dyYW50ZWQYAiADKAkiVgoSSW5pdGlhbGl6ZVJlc3BvbnNlEg8KB3ZlcnNpb24YASABKAkSLwoFdG9vbHMYAiADKAsyIC5jbGF3ZC5wbHVnaW4udjEuVG9vbERlY2xhcmF0aW9uImsKD0NhbGxUb29sUmVxdWVzdBIPCgdjYWxsX2lkGAEgASgJEhIKCnNlc3Npb25faWQYAiABKAkSDAoEdG9vbBgDIAEoCRIlCgRhcmdzGAQgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdCJdChBDYWxsVG9vbFJlc3BvbnNlEhIKCHByb2dyZXNzGAEgASgJSAASLQoGcmVzdWx0GAIgASgLMhsuY2xhd2QucGx1Z2luLnYxLlRvb2xSZXN1bHRIAEIGCgRuZXdzIiwKClRvb2xSZXN1bHQSEAoIaXNfZXJyb3IYASABKAgSDAoEdGV4dBgCIAEoCSIhCg9TaHV0ZG93blJlcXVlc3QSDgoGcmVhc29uGAEgASgJIhIKEFNodXRkb3duUmVzcG9uc2UyigIKDVBsdWdpblNlcnZpY2USVQoKSW5pdGlhbGl6ZRIiLmNsYXdkLnBsdWdpbi52MS5Jbml0aWFsaXplUmVxdWVzdBojLmNsYXdkLnBsdWdpbi52MS5Jbml0aWFsaXplUmVzcG9uc2USUQoIQ2FsbFRvb2wSIC5jbGF3ZC5wbHVnaW4udjEuQ2FsbFRvb2xSZXF1ZXN0GiEuY2xhd2QucGx1Z2luLnYxLkNhbGxUb29sUmVzcG9uc2UwARJPCghTaHV0ZG93bhIgLmNsYXdkLnBsdWdpbi52MS5TaHV0ZG93blJlcXVlc3QaIS5jbGF3ZC5wbHVnaW4udjEuU2h1dGRvd25SZXNwb25zZWIGcHJvdG8z", [file_clawd_plugin_v1_manifest, file_google_protobuf_struct]);
+  fileDesc("ChxjbGF3ZC9wbHVnaW4vdjEvcGx1Z2luLnByb3RvEg9jbGF3ZC5wbHVnaW4udjEimAEKBEJvb3QSFAoMYm9vdF92ZXJzaW9uGAEgASgNEhcKD3Byb3RvY29sX21ham9ycxgCIAMoDRIOCgZsaXN0ZW4YAyABKAkSDAoEaG9zdBgEIAEoCRIVCg1pbmJvdW5kX3Rva2VuGAUgASgJEhYKDm91dGJvdW5kX3Rva2VuGAYgASgJEhQKDGhvc3RfdmVyc2lvbhgHIAEoCSJ2CgVIZWxsbxIUCgxib290X3ZlcnNpb24YASABKA0SFgoOcHJvdG9jb2xfbWFqb3IYAiABKA0SCwoDc2RrGAMgASgJEg0KBWVycm9yGAQgASgJEiMKBHdpcmUYBSABKA4yFS5jbGF3ZC5wbHVnaW4udjEuV2lyZSKKAQoRSW5pdGlhbGl6ZVJlcXVlc3QSFAoMaG9zdF92ZXJzaW9uGAEgASgJEg8KB2dyYW50ZWQYAiADKAkSJwoGY29uZmlnGAMgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIQCghmZWF0dXJlcxgEIAMoCRITCgtkYXRhX2ZvbGRlchgFIAEoCSJoChJJbml0aWFsaXplUmVzcG9uc2USDwoHdmVyc2lvbhgBIAEoCRIvCgV0b29scxgCIAMoCzIgLmNsYXdkLnBsdWdpbi52MS5Ub29sRGVjbGFyYXRpb24SEAoIZmVhdHVyZXMYAyADKAkiOwoQQ29uZmlndXJlUmVxdWVzdBInCgZjb25maWcYASABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0Ij4KEUNvbmZpZ3VyZVJlc3BvbnNlEg8KB3Byb2JsZW0YASABKAkSGAoQcmVzdGFydF9yZXF1aXJlZBgCIAEoCCISChBMaXN0VG9vbHNSZXF1ZXN0IkQKEUxpc3RUb29sc1Jlc3BvbnNlEi8KBXRvb2xzGAEgAygLMiAuY2xhd2QucGx1Z2luLnYxLlRvb2xEZWNsYXJhdGlvbiKCAQoPQ2FsbFRvb2xSZXF1ZXN0Eg8KB2NhbGxfaWQYASABKAkSEgoKc2Vzc2lvbl9pZBgCIAEoCRIMCgR0b29sGAMgASgJEiUKBGFyZ3MYBCABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EhUKDXRpbWVfbGltaXRfbXMYBSABKA0ijQEKEENhbGxUb29sUmVzcG9uc2USEgoIcHJvZ3Jlc3MYASABKAlIABItCgZyZXN1bHQYAiABKAsyGy5jbGF3ZC5wbHVnaW4udjEuVG9vbFJlc3VsdEgAEi4KBm91dHB1dBgDIAEoCzIcLmNsYXdkLnBsdWdpbi52MS5PdXRwdXRDaHVua0gAQgYKBG5ld3MiGwoLT3V0cHV0Q2h1bmsSDAoEZGF0YRgBIAEoDCIsCgpUb29sUmVzdWx0EhAKCGlzX2Vycm9yGAEgASgIEgwKBHRleHQYAiABKAkiXgoSU3RyZWFtSG9va3NSZXF1ZXN0EisKBWV2ZW50GAEgASgLMhouY2xhd2QucGx1Z2luLnYxLkhvb2tFdmVudEgAEhMKCWNhbmNlbGxlZBgCIAEoDUgAQgYKBGtpbmQiTgoTU3RyZWFtSG9va3NSZXNwb25zZRIKCgJpZBgBIAEoDRIrCgZhbnN3ZXIYAiABKAsyGy5jbGF3ZC5wbHVnaW4udjEuSG9va0Fuc3dlciI7Cg5SdW5Ib29rUmVxdWVzdBIpCgVldmVudBgBIAEoCzIaLmNsYXdkLnBsdWdpbi52MS5Ib29rRXZlbnQiPgoPUnVuSG9va1Jlc3BvbnNlEisKBmFuc3dlchgBIAEoCzIbLmNsYXdkLnBsdWdpbi52MS5Ib29rQW5zd2VyIqgBCglIb29rRXZlbnQSCgoCaWQYASABKA0SCgoCYXQYAiABKAkSDwoHY2FsbF9pZBgDIAEoCRISCgpzZXNzaW9uX2lkGAQgASgJEhEKCXdvcmtzcGFjZRgFIAEoCRImCgV2YWx1ZRgGIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSFQoNdGltZV9saW1pdF9tcxgHIAEoDRIMCgRob29rGAggASgNIrABCgpIb29rQW5zd2VyEg4KBHBhc3MYASABKAhIABIpCgZtb2RpZnkYAiABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0SAASDwoFYmxvY2sYAyABKAlIABIoCgZhbnN3ZXIYBCABKAsyFi5nb29nbGUucHJvdG9idWYuVmFsdWVIABIOCgRza2lwGAUgASgISAASEQoHZmFpbHVyZRgGIAEoCUgAQgkKB3ZlcmRpY3QipAEKD0dlbmVyYXRlUmVxdWVzdBIQCghwcm92aWRlchgBIAEoCRINCgVtb2RlbBgCIAEoCRIOCgZzeXN0ZW0YAyABKAkSLwoIbWVzc2FnZXMYBCADKAsyHS5jbGF3ZC5wbHVnaW4udjEuTW9kZWxNZXNzYWdlEi8KBXRvb2xzGAUgAygLMiAuY2xhd2QucGx1Z2luLnYxLlRvb2xEZWNsYXJhdGlvbiJHCgxNb2RlbE1lc3NhZ2USDAoEcm9sZRgBIAEoCRIpCgVwYXJ0cxgCIAMoCzIaLmNsYXdkLnBsdWdpbi52MS5Nb2RlbFBhcnQilwEKCU1vZGVsUGFydBIOCgR0ZXh0GAEgASgJSAASEgoIdGhpbmtpbmcYAiABKAlIABIqCgRjYWxsGAMgASgLMhouY2xhd2QucGx1Z2luLnYxLk1vZGVsQ2FsbEgAEjIKBnJlc3VsdBgEIAEoCzIgLmNsYXdkLnBsdWdpbi52MS5Nb2RlbENhbGxSZXN1bHRIAEIGCgRwYXJ0IlEKCU1vZGVsQ2FsbBIPCgdjYWxsX2lkGAEgASgJEgwKBHRvb2wYAiABKAkSJQoEYXJncxgDIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QiQgoPTW9kZWxDYWxsUmVzdWx0Eg8KB2NhbGxfaWQYASABKAkSDAoEdGV4dBgCIAEoCRIQCghpc19lcnJvchgDIAEoCCK+AQoQR2VuZXJhdGVSZXNwb25zZRIUCgp0ZXh0X2RlbHRhGAEgASgJSAASKgoEcGFydBgCIAEoCzIaLmNsYXdkLnBsdWdpbi52MS5Nb2RlbFBhcnRIABIrCgNlbmQYAyABKAsyHC5jbGF3ZC5wbHVnaW4udjEuR2VuZXJhdGVFbmRIABIzCgdmYWlsdXJlGAQgASgLMiAuY2xhd2QucGx1Z2luLnYxLkdlbmVyYXRlRmFpbHVyZUgAQgYKBG5ld3MiSAoLR2VuZXJhdGVFbmQSDAoEc3RvcBgBIAEoCRIUCgxpbnB1dF90b2tlbnMYAiABKA0SFQoNb3V0cHV0X3Rva2VucxgDIAEoDSI1Cg9HZW5lcmF0ZUZhaWx1cmUSDwoHbWVzc2FnZRgBIAEoCRIRCglyZXRyeWFibGUYAiABKAgiQQoMRW1iZWRSZXF1ZXN0EhAKCGVtYmVkZGVyGAEgASgJEg0KBXRleHRzGAIgAygJEhAKCGlzX3F1ZXJ5GAMgASgIIjkKDUVtYmVkUmVzcG9uc2USKAoHdmVjdG9ycxgBIAMoCzIXLmNsYXdkLnBsdWdpbi52MS5WZWN0b3IiGAoGVmVjdG9yEg4KBnZhbHVlcxgBIAMoAiImChRMaXN0RG9jdW1lbnRzUmVxdWVzdBIOCgZzb3VyY2UYASABKAkiSQoVTGlzdERvY3VtZW50c1Jlc3BvbnNlEhMKC2RvY3VtZW50X2lkGAEgASgJEgwKBHRleHQYAiABKAkSDQoFdGl0bGUYAyABKAkibwoWUnVuU2xhc2hDb21tYW5kUmVxdWVzdBIPCgdjb21tYW5kGAEgASgJEgwKBGFyZ3MYAiABKAkSEgoKc2Vzc2lvbl9pZBgDIAEoCRIRCgl3b3Jrc3BhY2UYBCABKAkSDwoHY2FsbF9pZBgFIAEoCSJDChdSdW5TbGFzaENvbW1hbmRSZXNwb25zZRINCgNzYXkYASABKAlIABIOCgRzaG93GAIgASgJSABCCQoHb3V0Y29tZSIlCgxEcmFpblJlcXVlc3QSFQoNdGltZV9saW1pdF9tcxgBIAEoDSIPCg1EcmFpblJlc3BvbnNlIiEKD1NodXRkb3duUmVxdWVzdBIOCgZyZWFzb24YASABKAkiEgoQU2h1dGRvd25SZXNwb25zZSpCCgRXaXJlEhQKEFdJUkVfVU5TUEVDSUZJRUQQABINCglXSVJFX0dSUEMQARIVChFXSVJFX0NPTk5FQ1RfSlNPThACMvoDCg1QbHVnaW5TZXJ2aWNlElUKCkluaXRpYWxpemUSIi5jbGF3ZC5wbHVnaW4udjEuSW5pdGlhbGl6ZVJlcXVlc3QaIy5jbGF3ZC5wbHVnaW4udjEuSW5pdGlhbGl6ZVJlc3BvbnNlElIKCUNvbmZpZ3VyZRIhLmNsYXdkLnBsdWdpbi52MS5Db25maWd1cmVSZXF1ZXN0GiIuY2xhd2QucGx1Z2luLnYxLkNvbmZpZ3VyZVJlc3BvbnNlElIKCUxpc3RUb29scxIhLmNsYXdkLnBsdWdpbi52MS5MaXN0VG9vbHNSZXF1ZXN0GiIuY2xhd2QucGx1Z2luLnYxLkxpc3RUb29sc1Jlc3BvbnNlElEKCENhbGxUb29sEiAuY2xhd2QucGx1Z2luLnYxLkNhbGxUb29sUmVxdWVzdBohLmNsYXdkLnBsdWdpbi52MS5DYWxsVG9vbFJlc3BvbnNlMAESRgoFRHJhaW4SHS5jbGF3ZC5wbHVnaW4udjEuRHJhaW5SZXF1ZXN0Gh4uY2xhd2QucGx1Z2luLnYxLkRyYWluUmVzcG9uc2USTwoIU2h1dGRvd24SIC5jbGF3ZC5wbHVnaW4udjEuU2h1dGRvd25SZXF1ZXN0GiEuY2xhd2QucGx1Z2luLnYxLlNodXRkb3duUmVzcG9uc2UyuQEKC0hvb2tTZXJ2aWNlElwKC1N0cmVhbUhvb2tzEiMuY2xhd2QucGx1Z2luLnYxLlN0cmVhbUhvb2tzUmVxdWVzdBokLmNsYXdkLnBsdWdpbi52MS5TdHJlYW1Ib29rc1Jlc3BvbnNlKAEwARJMCgdSdW5Ib29rEh8uY2xhd2QucGx1Z2luLnYxLlJ1bkhvb2tSZXF1ZXN0GiAuY2xhd2QucGx1Z2luLnYxLlJ1bkhvb2tSZXNwb25zZTJhCgxNb2RlbFNlcnZpY2USUQoIR2VuZXJhdGUSIC5jbGF3ZC5wbHVnaW4udjEuR2VuZXJhdGVSZXF1ZXN0GiEuY2xhd2QucGx1Z2luLnYxLkdlbmVyYXRlUmVzcG9uc2UwATJWCgxFbWJlZFNlcnZpY2USRgoFRW1iZWQSHS5jbGF3ZC5wbHVnaW4udjEuRW1iZWRSZXF1ZXN0Gh4uY2xhd2QucGx1Z2luLnYxLkVtYmVkUmVzcG9uc2UydwoTTWVtb3J5U291cmNlU2VydmljZRJgCg1MaXN0RG9jdW1lbnRzEiUuY2xhd2QucGx1Z2luLnYxLkxpc3REb2N1bWVudHNSZXF1ZXN0GiYuY2xhd2QucGx1Z2luLnYxLkxpc3REb2N1bWVudHNSZXNwb25zZTABMnsKE1NsYXNoQ29tbWFuZFNlcnZpY2USZAoPUnVuU2xhc2hDb21tYW5kEicuY2xhd2QucGx1Z2luLnYxLlJ1blNsYXNoQ29tbWFuZFJlcXVlc3QaKC5jbGF3ZC5wbHVnaW4udjEuUnVuU2xhc2hDb21tYW5kUmVzcG9uc2ViBnByb3RvMw", [file_clawd_plugin_v1_manifest, file_google_protobuf_struct]);
 
 /**
  * The first line on the plugin's standard input, ProtoJSON. Standard input stays open: its end means the host is gone.
@@ -62,6 +63,13 @@ export type Boot = Message<"clawd.plugin.v1.Boot"> & {
    * @generated from field: string outbound_token = 6;
    */
   outboundToken: string;
+
+  /**
+   * The version of the host, for logs.
+   *
+   * @generated from field: string host_version = 7;
+   */
+  hostVersion: string;
 };
 
 /**
@@ -104,6 +112,13 @@ export type Hello = Message<"clawd.plugin.v1.Hello"> & {
    * @generated from field: string error = 4;
    */
   error: string;
+
+  /**
+   * What it speaks on its socket; unspecified means gRPC.
+   *
+   * @generated from field: clawd.plugin.v1.Wire wire = 5;
+   */
+  wire: Wire;
 };
 
 /**
@@ -132,6 +147,27 @@ export type InitializeRequest = Message<"clawd.plugin.v1.InitializeRequest"> & {
    * @generated from field: repeated string granted = 2;
    */
   granted: string[];
+
+  /**
+   * Its settings, valid by the manifest's schema.
+   *
+   * @generated from field: google.protobuf.Struct config = 3;
+   */
+  config?: JsonObject | undefined;
+
+  /**
+   * What this host can do beyond the first release of this major, e.g. "kv"; a plugin that needs one looks here.
+   *
+   * @generated from field: repeated string features = 4;
+   */
+  features: string[];
+
+  /**
+   * A folder of its own that it may write, kept between its lives; empty when it was granted none.
+   *
+   * @generated from field: string data_folder = 5;
+   */
+  dataFolder: string;
 };
 
 /**
@@ -160,6 +196,13 @@ export type InitializeResponse = Message<"clawd.plugin.v1.InitializeResponse"> &
    * @generated from field: repeated clawd.plugin.v1.ToolDeclaration tools = 2;
    */
   tools: ToolDeclaration[];
+
+  /**
+   * What it can do beyond the first release of this major.
+   *
+   * @generated from field: repeated string features = 3;
+   */
+  features: string[];
 };
 
 /**
@@ -168,6 +211,91 @@ export type InitializeResponse = Message<"clawd.plugin.v1.InitializeResponse"> &
  */
 export const InitializeResponseSchema: GenMessage<InitializeResponse> = /*@__PURE__*/
   messageDesc(file_clawd_plugin_v1_plugin, 3);
+
+/**
+ * New settings.
+ *
+ * @generated from message clawd.plugin.v1.ConfigureRequest
+ */
+export type ConfigureRequest = Message<"clawd.plugin.v1.ConfigureRequest"> & {
+  /**
+   * All of them, valid by the manifest's schema.
+   *
+   * @generated from field: google.protobuf.Struct config = 1;
+   */
+  config?: JsonObject | undefined;
+};
+
+/**
+ * Describes the message clawd.plugin.v1.ConfigureRequest.
+ * Use `create(ConfigureRequestSchema)` to create a new message.
+ */
+export const ConfigureRequestSchema: GenMessage<ConfigureRequest> = /*@__PURE__*/
+  messageDesc(file_clawd_plugin_v1_plugin, 4);
+
+/**
+ * What became of them.
+ *
+ * @generated from message clawd.plugin.v1.ConfigureResponse
+ */
+export type ConfigureResponse = Message<"clawd.plugin.v1.ConfigureResponse"> & {
+  /**
+   * Why they cannot be used; empty when they are in force. The old ones stay in force then.
+   *
+   * @generated from field: string problem = 1;
+   */
+  problem: string;
+
+  /**
+   * True when they come into force at the next start only; the host then starts it anew.
+   *
+   * @generated from field: bool restart_required = 2;
+   */
+  restartRequired: boolean;
+};
+
+/**
+ * Describes the message clawd.plugin.v1.ConfigureResponse.
+ * Use `create(ConfigureResponseSchema)` to create a new message.
+ */
+export const ConfigureResponseSchema: GenMessage<ConfigureResponse> = /*@__PURE__*/
+  messageDesc(file_clawd_plugin_v1_plugin, 5);
+
+/**
+ * Asks for the tools.
+ *
+ * @generated from message clawd.plugin.v1.ListToolsRequest
+ */
+export type ListToolsRequest = Message<"clawd.plugin.v1.ListToolsRequest"> & {
+};
+
+/**
+ * Describes the message clawd.plugin.v1.ListToolsRequest.
+ * Use `create(ListToolsRequestSchema)` to create a new message.
+ */
+export const ListToolsRequestSchema: GenMessage<ListToolsRequest> = /*@__PURE__*/
+  messageDesc(file_clawd_plugin_v1_plugin, 6);
+
+/**
+ * The tools it serves.
+ *
+ * @generated from message clawd.plugin.v1.ListToolsResponse
+ */
+export type ListToolsResponse = Message<"clawd.plugin.v1.ListToolsResponse"> & {
+  /**
+   * By name; everything else is in the manifest.
+   *
+   * @generated from field: repeated clawd.plugin.v1.ToolDeclaration tools = 1;
+   */
+  tools: ToolDeclaration[];
+};
+
+/**
+ * Describes the message clawd.plugin.v1.ListToolsResponse.
+ * Use `create(ListToolsResponseSchema)` to create a new message.
+ */
+export const ListToolsResponseSchema: GenMessage<ListToolsResponse> = /*@__PURE__*/
+  messageDesc(file_clawd_plugin_v1_plugin, 7);
 
 /**
  * Runs one tool.
@@ -202,6 +330,13 @@ export type CallToolRequest = Message<"clawd.plugin.v1.CallToolRequest"> & {
    * @generated from field: google.protobuf.Struct args = 4;
    */
   args?: JsonObject | undefined;
+
+  /**
+   * How long the host waits, milliseconds.
+   *
+   * @generated from field: uint32 time_limit_ms = 5;
+   */
+  timeLimitMs: number;
 };
 
 /**
@@ -209,7 +344,7 @@ export type CallToolRequest = Message<"clawd.plugin.v1.CallToolRequest"> & {
  * Use `create(CallToolRequestSchema)` to create a new message.
  */
 export const CallToolRequestSchema: GenMessage<CallToolRequest> = /*@__PURE__*/
-  messageDesc(file_clawd_plugin_v1_plugin, 4);
+  messageDesc(file_clawd_plugin_v1_plugin, 8);
 
 /**
  * News of a call.
@@ -238,6 +373,14 @@ export type CallToolResponse = Message<"clawd.plugin.v1.CallToolResponse"> & {
      */
     value: ToolResult;
     case: "result";
+  } | {
+    /**
+     * A piece of the output, as it comes; the host puts all pieces before the result's text.
+     *
+     * @generated from field: clawd.plugin.v1.OutputChunk output = 3;
+     */
+    value: OutputChunk;
+    case: "output";
   } | { case: undefined; value?: undefined };
 };
 
@@ -246,7 +389,28 @@ export type CallToolResponse = Message<"clawd.plugin.v1.CallToolResponse"> & {
  * Use `create(CallToolResponseSchema)` to create a new message.
  */
 export const CallToolResponseSchema: GenMessage<CallToolResponse> = /*@__PURE__*/
-  messageDesc(file_clawd_plugin_v1_plugin, 5);
+  messageDesc(file_clawd_plugin_v1_plugin, 9);
+
+/**
+ * A piece of a tool's output.
+ *
+ * @generated from message clawd.plugin.v1.OutputChunk
+ */
+export type OutputChunk = Message<"clawd.plugin.v1.OutputChunk"> & {
+  /**
+   * Bytes of UTF-8 text; a character may be cut by the border of two pieces.
+   *
+   * @generated from field: bytes data = 1;
+   */
+  data: Uint8Array;
+};
+
+/**
+ * Describes the message clawd.plugin.v1.OutputChunk.
+ * Use `create(OutputChunkSchema)` to create a new message.
+ */
+export const OutputChunkSchema: GenMessage<OutputChunk> = /*@__PURE__*/
+  messageDesc(file_clawd_plugin_v1_plugin, 10);
 
 /**
  * What a tool gave back.
@@ -274,7 +438,824 @@ export type ToolResult = Message<"clawd.plugin.v1.ToolResult"> & {
  * Use `create(ToolResultSchema)` to create a new message.
  */
 export const ToolResultSchema: GenMessage<ToolResult> = /*@__PURE__*/
-  messageDesc(file_clawd_plugin_v1_plugin, 6);
+  messageDesc(file_clawd_plugin_v1_plugin, 11);
+
+/**
+ * One event, or the end of waiting for one.
+ *
+ * @generated from message clawd.plugin.v1.StreamHooksRequest
+ */
+export type StreamHooksRequest = Message<"clawd.plugin.v1.StreamHooksRequest"> & {
+  /**
+   * Which kind.
+   *
+   * @generated from oneof clawd.plugin.v1.StreamHooksRequest.kind
+   */
+  kind: {
+    /**
+     * An event to answer.
+     *
+     * @generated from field: clawd.plugin.v1.HookEvent event = 1;
+     */
+    value: HookEvent;
+    case: "event";
+  } | {
+    /**
+     * Nobody waits for the answer to the event with this id any more.
+     *
+     * @generated from field: uint32 cancelled = 2;
+     */
+    value: number;
+    case: "cancelled";
+  } | { case: undefined; value?: undefined };
+};
+
+/**
+ * Describes the message clawd.plugin.v1.StreamHooksRequest.
+ * Use `create(StreamHooksRequestSchema)` to create a new message.
+ */
+export const StreamHooksRequestSchema: GenMessage<StreamHooksRequest> = /*@__PURE__*/
+  messageDesc(file_clawd_plugin_v1_plugin, 12);
+
+/**
+ * The answer to one event.
+ *
+ * @generated from message clawd.plugin.v1.StreamHooksResponse
+ */
+export type StreamHooksResponse = Message<"clawd.plugin.v1.StreamHooksResponse"> & {
+  /**
+   * The id of the event.
+   *
+   * @generated from field: uint32 id = 1;
+   */
+  id: number;
+
+  /**
+   * What the hook says.
+   *
+   * @generated from field: clawd.plugin.v1.HookAnswer answer = 2;
+   */
+  answer?: HookAnswer | undefined;
+};
+
+/**
+ * Describes the message clawd.plugin.v1.StreamHooksResponse.
+ * Use `create(StreamHooksResponseSchema)` to create a new message.
+ */
+export const StreamHooksResponseSchema: GenMessage<StreamHooksResponse> = /*@__PURE__*/
+  messageDesc(file_clawd_plugin_v1_plugin, 13);
+
+/**
+ * One event.
+ *
+ * @generated from message clawd.plugin.v1.RunHookRequest
+ */
+export type RunHookRequest = Message<"clawd.plugin.v1.RunHookRequest"> & {
+  /**
+   * It; its id is 0.
+   *
+   * @generated from field: clawd.plugin.v1.HookEvent event = 1;
+   */
+  event?: HookEvent | undefined;
+};
+
+/**
+ * Describes the message clawd.plugin.v1.RunHookRequest.
+ * Use `create(RunHookRequestSchema)` to create a new message.
+ */
+export const RunHookRequestSchema: GenMessage<RunHookRequest> = /*@__PURE__*/
+  messageDesc(file_clawd_plugin_v1_plugin, 14);
+
+/**
+ * The answer to it.
+ *
+ * @generated from message clawd.plugin.v1.RunHookResponse
+ */
+export type RunHookResponse = Message<"clawd.plugin.v1.RunHookResponse"> & {
+  /**
+   * What the hook says.
+   *
+   * @generated from field: clawd.plugin.v1.HookAnswer answer = 1;
+   */
+  answer?: HookAnswer | undefined;
+};
+
+/**
+ * Describes the message clawd.plugin.v1.RunHookResponse.
+ * Use `create(RunHookResponseSchema)` to create a new message.
+ */
+export const RunHookResponseSchema: GenMessage<RunHookResponse> = /*@__PURE__*/
+  messageDesc(file_clawd_plugin_v1_plugin, 15);
+
+/**
+ * A moment of a conversation.
+ *
+ * @generated from message clawd.plugin.v1.HookEvent
+ */
+export type HookEvent = Message<"clawd.plugin.v1.HookEvent"> & {
+  /**
+   * Names it on its stream; 1 and up.
+   *
+   * @generated from field: uint32 id = 1;
+   */
+  id: number;
+
+  /**
+   * The point, by its canonical name.
+   *
+   * @generated from field: string at = 2;
+   */
+  at: string;
+
+  /**
+   * The call's id for the host's services, only while the event waits.
+   *
+   * @generated from field: string call_id = 3;
+   */
+  callId: string;
+
+  /**
+   * The conversation.
+   *
+   * @generated from field: string session_id = 4;
+   */
+  sessionId: string;
+
+  /**
+   * The folder it works in.
+   *
+   * @generated from field: string workspace = 5;
+   */
+  workspace: string;
+
+  /**
+   * What the point is about; docs/hooks.md has the fields of each.
+   *
+   * @generated from field: google.protobuf.Struct value = 6;
+   */
+  value?: JsonObject | undefined;
+
+  /**
+   * How long the host waits, milliseconds.
+   *
+   * @generated from field: uint32 time_limit_ms = 7;
+   */
+  timeLimitMs: number;
+
+  /**
+   * Which of the manifest's hooks is meant, counted from 0.
+   *
+   * @generated from field: uint32 hook = 8;
+   */
+  hook: number;
+};
+
+/**
+ * Describes the message clawd.plugin.v1.HookEvent.
+ * Use `create(HookEventSchema)` to create a new message.
+ */
+export const HookEventSchema: GenMessage<HookEvent> = /*@__PURE__*/
+  messageDesc(file_clawd_plugin_v1_plugin, 16);
+
+/**
+ * What a hook says. Nothing set means pass.
+ *
+ * @generated from message clawd.plugin.v1.HookAnswer
+ */
+export type HookAnswer = Message<"clawd.plugin.v1.HookAnswer"> & {
+  /**
+   * Which.
+   *
+   * @generated from oneof clawd.plugin.v1.HookAnswer.verdict
+   */
+  verdict: {
+    /**
+     * Go on.
+     *
+     * @generated from field: bool pass = 1;
+     */
+    value: boolean;
+    case: "pass";
+  } | {
+    /**
+     * Go on with this value in place of the event's.
+     *
+     * @generated from field: google.protobuf.Struct modify = 2;
+     */
+    value: JsonObject;
+    case: "modify";
+  } | {
+    /**
+     * Not so; the text says why.
+     *
+     * @generated from field: string block = 3;
+     */
+    value: string;
+    case: "block";
+  } | {
+    /**
+     * In the tool's place; any JSON.
+     *
+     * @generated from field: google.protobuf.Value answer = 4;
+     */
+    value: Value;
+    case: "answer";
+  } | {
+    /**
+     * Pass over the hooks after this one.
+     *
+     * @generated from field: bool skip = 5;
+     */
+    value: boolean;
+    case: "skip";
+  } | {
+    /**
+     * It failed; the text says how. The manifest's on_error counts then.
+     *
+     * @generated from field: string failure = 6;
+     */
+    value: string;
+    case: "failure";
+  } | { case: undefined; value?: undefined };
+};
+
+/**
+ * Describes the message clawd.plugin.v1.HookAnswer.
+ * Use `create(HookAnswerSchema)` to create a new message.
+ */
+export const HookAnswerSchema: GenMessage<HookAnswer> = /*@__PURE__*/
+  messageDesc(file_clawd_plugin_v1_plugin, 17);
+
+/**
+ * Asks a model for a reply.
+ *
+ * @generated from message clawd.plugin.v1.GenerateRequest
+ */
+export type GenerateRequest = Message<"clawd.plugin.v1.GenerateRequest"> & {
+  /**
+   * Which of the manifest's providers.
+   *
+   * @generated from field: string provider = 1;
+   */
+  provider: string;
+
+  /**
+   * The model; never empty.
+   *
+   * @generated from field: string model = 2;
+   */
+  model: string;
+
+  /**
+   * Instructions.
+   *
+   * @generated from field: string system = 3;
+   */
+  system: string;
+
+  /**
+   * The conversation: user and assistant in turns.
+   *
+   * @generated from field: repeated clawd.plugin.v1.ModelMessage messages = 4;
+   */
+  messages: ModelMessage[];
+
+  /**
+   * What it may call.
+   *
+   * @generated from field: repeated clawd.plugin.v1.ToolDeclaration tools = 5;
+   */
+  tools: ToolDeclaration[];
+};
+
+/**
+ * Describes the message clawd.plugin.v1.GenerateRequest.
+ * Use `create(GenerateRequestSchema)` to create a new message.
+ */
+export const GenerateRequestSchema: GenMessage<GenerateRequest> = /*@__PURE__*/
+  messageDesc(file_clawd_plugin_v1_plugin, 18);
+
+/**
+ * One side's words.
+ *
+ * @generated from message clawd.plugin.v1.ModelMessage
+ */
+export type ModelMessage = Message<"clawd.plugin.v1.ModelMessage"> & {
+  /**
+   * "user" or "assistant".
+   *
+   * @generated from field: string role = 1;
+   */
+  role: string;
+
+  /**
+   * Its parts, in order.
+   *
+   * @generated from field: repeated clawd.plugin.v1.ModelPart parts = 2;
+   */
+  parts: ModelPart[];
+};
+
+/**
+ * Describes the message clawd.plugin.v1.ModelMessage.
+ * Use `create(ModelMessageSchema)` to create a new message.
+ */
+export const ModelMessageSchema: GenMessage<ModelMessage> = /*@__PURE__*/
+  messageDesc(file_clawd_plugin_v1_plugin, 19);
+
+/**
+ * A part of a message or of a reply.
+ *
+ * @generated from message clawd.plugin.v1.ModelPart
+ */
+export type ModelPart = Message<"clawd.plugin.v1.ModelPart"> & {
+  /**
+   * Which.
+   *
+   * @generated from oneof clawd.plugin.v1.ModelPart.part
+   */
+  part: {
+    /**
+     * Words.
+     *
+     * @generated from field: string text = 1;
+     */
+    value: string;
+    case: "text";
+  } | {
+    /**
+     * Thoughts that came before them.
+     *
+     * @generated from field: string thinking = 2;
+     */
+    value: string;
+    case: "thinking";
+  } | {
+    /**
+     * A call that the model wants.
+     *
+     * @generated from field: clawd.plugin.v1.ModelCall call = 3;
+     */
+    value: ModelCall;
+    case: "call";
+  } | {
+    /**
+     * What such a call came to.
+     *
+     * @generated from field: clawd.plugin.v1.ModelCallResult result = 4;
+     */
+    value: ModelCallResult;
+    case: "result";
+  } | { case: undefined; value?: undefined };
+};
+
+/**
+ * Describes the message clawd.plugin.v1.ModelPart.
+ * Use `create(ModelPartSchema)` to create a new message.
+ */
+export const ModelPartSchema: GenMessage<ModelPart> = /*@__PURE__*/
+  messageDesc(file_clawd_plugin_v1_plugin, 20);
+
+/**
+ * A call that a model wants.
+ *
+ * @generated from message clawd.plugin.v1.ModelCall
+ */
+export type ModelCall = Message<"clawd.plugin.v1.ModelCall"> & {
+  /**
+   * Unique in its conversation.
+   *
+   * @generated from field: string call_id = 1;
+   */
+  callId: string;
+
+  /**
+   * The tool.
+   *
+   * @generated from field: string tool = 2;
+   */
+  tool: string;
+
+  /**
+   * Its arguments.
+   *
+   * @generated from field: google.protobuf.Struct args = 3;
+   */
+  args?: JsonObject | undefined;
+};
+
+/**
+ * Describes the message clawd.plugin.v1.ModelCall.
+ * Use `create(ModelCallSchema)` to create a new message.
+ */
+export const ModelCallSchema: GenMessage<ModelCall> = /*@__PURE__*/
+  messageDesc(file_clawd_plugin_v1_plugin, 21);
+
+/**
+ * What a call came to.
+ *
+ * @generated from message clawd.plugin.v1.ModelCallResult
+ */
+export type ModelCallResult = Message<"clawd.plugin.v1.ModelCallResult"> & {
+  /**
+   * Which call.
+   *
+   * @generated from field: string call_id = 1;
+   */
+  callId: string;
+
+  /**
+   * What the model gets to read.
+   *
+   * @generated from field: string text = 2;
+   */
+  text: string;
+
+  /**
+   * True when it failed.
+   *
+   * @generated from field: bool is_error = 3;
+   */
+  isError: boolean;
+};
+
+/**
+ * Describes the message clawd.plugin.v1.ModelCallResult.
+ * Use `create(ModelCallResultSchema)` to create a new message.
+ */
+export const ModelCallResultSchema: GenMessage<ModelCallResult> = /*@__PURE__*/
+  messageDesc(file_clawd_plugin_v1_plugin, 22);
+
+/**
+ * News of a reply.
+ *
+ * @generated from message clawd.plugin.v1.GenerateResponse
+ */
+export type GenerateResponse = Message<"clawd.plugin.v1.GenerateResponse"> & {
+  /**
+   * Which.
+   *
+   * @generated from oneof clawd.plugin.v1.GenerateResponse.news
+   */
+  news: {
+    /**
+     * A piece of text that is not whole yet; for whoever watches.
+     *
+     * @generated from field: string text_delta = 1;
+     */
+    value: string;
+    case: "textDelta";
+  } | {
+    /**
+     * A whole part. Its deltas, if any, came before it.
+     *
+     * @generated from field: clawd.plugin.v1.ModelPart part = 2;
+     */
+    value: ModelPart;
+    case: "part";
+  } | {
+    /**
+     * The end; last.
+     *
+     * @generated from field: clawd.plugin.v1.GenerateEnd end = 3;
+     */
+    value: GenerateEnd;
+    case: "end";
+  } | {
+    /**
+     * It failed; last.
+     *
+     * @generated from field: clawd.plugin.v1.GenerateFailure failure = 4;
+     */
+    value: GenerateFailure;
+    case: "failure";
+  } | { case: undefined; value?: undefined };
+};
+
+/**
+ * Describes the message clawd.plugin.v1.GenerateResponse.
+ * Use `create(GenerateResponseSchema)` to create a new message.
+ */
+export const GenerateResponseSchema: GenMessage<GenerateResponse> = /*@__PURE__*/
+  messageDesc(file_clawd_plugin_v1_plugin, 23);
+
+/**
+ * The end of a reply.
+ *
+ * @generated from message clawd.plugin.v1.GenerateEnd
+ */
+export type GenerateEnd = Message<"clawd.plugin.v1.GenerateEnd"> & {
+  /**
+   * "done", "calls", "length" or "refused"; empty means calls when there are any, else done.
+   *
+   * @generated from field: string stop = 1;
+   */
+  stop: string;
+
+  /**
+   * Tokens it read.
+   *
+   * @generated from field: uint32 input_tokens = 2;
+   */
+  inputTokens: number;
+
+  /**
+   * Tokens it wrote.
+   *
+   * @generated from field: uint32 output_tokens = 3;
+   */
+  outputTokens: number;
+};
+
+/**
+ * Describes the message clawd.plugin.v1.GenerateEnd.
+ * Use `create(GenerateEndSchema)` to create a new message.
+ */
+export const GenerateEndSchema: GenMessage<GenerateEnd> = /*@__PURE__*/
+  messageDesc(file_clawd_plugin_v1_plugin, 24);
+
+/**
+ * Why there is no reply.
+ *
+ * @generated from message clawd.plugin.v1.GenerateFailure
+ */
+export type GenerateFailure = Message<"clawd.plugin.v1.GenerateFailure"> & {
+  /**
+   * What happened.
+   *
+   * @generated from field: string message = 1;
+   */
+  message: string;
+
+  /**
+   * True when trying again may help.
+   *
+   * @generated from field: bool retryable = 2;
+   */
+  retryable: boolean;
+};
+
+/**
+ * Describes the message clawd.plugin.v1.GenerateFailure.
+ * Use `create(GenerateFailureSchema)` to create a new message.
+ */
+export const GenerateFailureSchema: GenMessage<GenerateFailure> = /*@__PURE__*/
+  messageDesc(file_clawd_plugin_v1_plugin, 25);
+
+/**
+ * Texts to embed.
+ *
+ * @generated from message clawd.plugin.v1.EmbedRequest
+ */
+export type EmbedRequest = Message<"clawd.plugin.v1.EmbedRequest"> & {
+  /**
+   * Which of the manifest's embedders.
+   *
+   * @generated from field: string embedder = 1;
+   */
+  embedder: string;
+
+  /**
+   * At most 256 of them.
+   *
+   * @generated from field: repeated string texts = 2;
+   */
+  texts: string[];
+
+  /**
+   * True for what is looked for, false for what is kept.
+   *
+   * @generated from field: bool is_query = 3;
+   */
+  isQuery: boolean;
+};
+
+/**
+ * Describes the message clawd.plugin.v1.EmbedRequest.
+ * Use `create(EmbedRequestSchema)` to create a new message.
+ */
+export const EmbedRequestSchema: GenMessage<EmbedRequest> = /*@__PURE__*/
+  messageDesc(file_clawd_plugin_v1_plugin, 26);
+
+/**
+ * Their vectors.
+ *
+ * @generated from message clawd.plugin.v1.EmbedResponse
+ */
+export type EmbedResponse = Message<"clawd.plugin.v1.EmbedResponse"> & {
+  /**
+   * One a text, in their order.
+   *
+   * @generated from field: repeated clawd.plugin.v1.Vector vectors = 1;
+   */
+  vectors: Vector[];
+};
+
+/**
+ * Describes the message clawd.plugin.v1.EmbedResponse.
+ * Use `create(EmbedResponseSchema)` to create a new message.
+ */
+export const EmbedResponseSchema: GenMessage<EmbedResponse> = /*@__PURE__*/
+  messageDesc(file_clawd_plugin_v1_plugin, 27);
+
+/**
+ * A vector.
+ *
+ * @generated from message clawd.plugin.v1.Vector
+ */
+export type Vector = Message<"clawd.plugin.v1.Vector"> & {
+  /**
+   * As many numbers as the manifest says.
+   *
+   * @generated from field: repeated float values = 1;
+   */
+  values: number[];
+};
+
+/**
+ * Describes the message clawd.plugin.v1.Vector.
+ * Use `create(VectorSchema)` to create a new message.
+ */
+export const VectorSchema: GenMessage<Vector> = /*@__PURE__*/
+  messageDesc(file_clawd_plugin_v1_plugin, 28);
+
+/**
+ * Asks for all documents.
+ *
+ * @generated from message clawd.plugin.v1.ListDocumentsRequest
+ */
+export type ListDocumentsRequest = Message<"clawd.plugin.v1.ListDocumentsRequest"> & {
+  /**
+   * Which of the manifest's sources.
+   *
+   * @generated from field: string source = 1;
+   */
+  source: string;
+};
+
+/**
+ * Describes the message clawd.plugin.v1.ListDocumentsRequest.
+ * Use `create(ListDocumentsRequestSchema)` to create a new message.
+ */
+export const ListDocumentsRequestSchema: GenMessage<ListDocumentsRequest> = /*@__PURE__*/
+  messageDesc(file_clawd_plugin_v1_plugin, 29);
+
+/**
+ * A document.
+ *
+ * @generated from message clawd.plugin.v1.ListDocumentsResponse
+ */
+export type ListDocumentsResponse = Message<"clawd.plugin.v1.ListDocumentsResponse"> & {
+  /**
+   * Names it in its source for ever, e.g. a path or an address; at most 1024 characters.
+   *
+   * @generated from field: string document_id = 1;
+   */
+  documentId: string;
+
+  /**
+   * All of its text.
+   *
+   * @generated from field: string text = 2;
+   */
+  text: string;
+
+  /**
+   * For people.
+   *
+   * @generated from field: string title = 3;
+   */
+  title: string;
+};
+
+/**
+ * Describes the message clawd.plugin.v1.ListDocumentsResponse.
+ * Use `create(ListDocumentsResponseSchema)` to create a new message.
+ */
+export const ListDocumentsResponseSchema: GenMessage<ListDocumentsResponse> = /*@__PURE__*/
+  messageDesc(file_clawd_plugin_v1_plugin, 30);
+
+/**
+ * A slash command that a person wrote.
+ *
+ * @generated from message clawd.plugin.v1.RunSlashCommandRequest
+ */
+export type RunSlashCommandRequest = Message<"clawd.plugin.v1.RunSlashCommandRequest"> & {
+  /**
+   * The command, without the slash.
+   *
+   * @generated from field: string command = 1;
+   */
+  command: string;
+
+  /**
+   * The rest of the message.
+   *
+   * @generated from field: string args = 2;
+   */
+  args: string;
+
+  /**
+   * The conversation.
+   *
+   * @generated from field: string session_id = 3;
+   */
+  sessionId: string;
+
+  /**
+   * The folder it works in.
+   *
+   * @generated from field: string workspace = 4;
+   */
+  workspace: string;
+
+  /**
+   * For the host's services while the answer is waited for.
+   *
+   * @generated from field: string call_id = 5;
+   */
+  callId: string;
+};
+
+/**
+ * Describes the message clawd.plugin.v1.RunSlashCommandRequest.
+ * Use `create(RunSlashCommandRequestSchema)` to create a new message.
+ */
+export const RunSlashCommandRequestSchema: GenMessage<RunSlashCommandRequest> = /*@__PURE__*/
+  messageDesc(file_clawd_plugin_v1_plugin, 31);
+
+/**
+ * What becomes of the message.
+ *
+ * @generated from message clawd.plugin.v1.RunSlashCommandResponse
+ */
+export type RunSlashCommandResponse = Message<"clawd.plugin.v1.RunSlashCommandResponse"> & {
+  /**
+   * Which.
+   *
+   * @generated from oneof clawd.plugin.v1.RunSlashCommandResponse.outcome
+   */
+  outcome: {
+    /**
+     * Said to the model in the message's place.
+     *
+     * @generated from field: string say = 1;
+     */
+    value: string;
+    case: "say";
+  } | {
+    /**
+     * Shown to the person; nothing is said to the model.
+     *
+     * @generated from field: string show = 2;
+     */
+    value: string;
+    case: "show";
+  } | { case: undefined; value?: undefined };
+};
+
+/**
+ * Describes the message clawd.plugin.v1.RunSlashCommandResponse.
+ * Use `create(RunSlashCommandResponseSchema)` to create a new message.
+ */
+export const RunSlashCommandResponseSchema: GenMessage<RunSlashCommandResponse> = /*@__PURE__*/
+  messageDesc(file_clawd_plugin_v1_plugin, 32);
+
+/**
+ * Take nothing new.
+ *
+ * @generated from message clawd.plugin.v1.DrainRequest
+ */
+export type DrainRequest = Message<"clawd.plugin.v1.DrainRequest"> & {
+  /**
+   * How long the host waits, milliseconds.
+   *
+   * @generated from field: uint32 time_limit_ms = 1;
+   */
+  timeLimitMs: number;
+};
+
+/**
+ * Describes the message clawd.plugin.v1.DrainRequest.
+ * Use `create(DrainRequestSchema)` to create a new message.
+ */
+export const DrainRequestSchema: GenMessage<DrainRequest> = /*@__PURE__*/
+  messageDesc(file_clawd_plugin_v1_plugin, 33);
+
+/**
+ * Nothing runs any more.
+ *
+ * @generated from message clawd.plugin.v1.DrainResponse
+ */
+export type DrainResponse = Message<"clawd.plugin.v1.DrainResponse"> & {
+};
+
+/**
+ * Describes the message clawd.plugin.v1.DrainResponse.
+ * Use `create(DrainResponseSchema)` to create a new message.
+ */
+export const DrainResponseSchema: GenMessage<DrainResponse> = /*@__PURE__*/
+  messageDesc(file_clawd_plugin_v1_plugin, 34);
 
 /**
  * Finish and exit.
@@ -295,7 +1276,7 @@ export type ShutdownRequest = Message<"clawd.plugin.v1.ShutdownRequest"> & {
  * Use `create(ShutdownRequestSchema)` to create a new message.
  */
 export const ShutdownRequestSchema: GenMessage<ShutdownRequest> = /*@__PURE__*/
-  messageDesc(file_clawd_plugin_v1_plugin, 7);
+  messageDesc(file_clawd_plugin_v1_plugin, 35);
 
 /**
  * The plugin exits as soon as its calls have ended.
@@ -310,10 +1291,54 @@ export type ShutdownResponse = Message<"clawd.plugin.v1.ShutdownResponse"> & {
  * Use `create(ShutdownResponseSchema)` to create a new message.
  */
 export const ShutdownResponseSchema: GenMessage<ShutdownResponse> = /*@__PURE__*/
-  messageDesc(file_clawd_plugin_v1_plugin, 8);
+  messageDesc(file_clawd_plugin_v1_plugin, 36);
+
+/**
+ * What is spoken on a plugin's socket. The host's own socket takes all of it.
+ *
+ * @generated from enum clawd.plugin.v1.Wire
+ */
+export const Wire = {
+  /**
+   * The same as gRPC.
+   *
+   * @generated from enum value: WIRE_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED: 0,
+
+  /**
+   * gRPC over HTTP/2.
+   *
+   * @generated from enum value: WIRE_GRPC = 1;
+   */
+  GRPC: 1,
+
+  /**
+   * The Connect protocol with JSON over HTTP/1.1: a POST a call, for languages with only an HTTP server.
+   *
+   * @generated from enum value: WIRE_CONNECT_JSON = 2;
+   */
+  CONNECT_JSON: 2,
+} as const;
+
+/**
+ * What is spoken on a plugin's socket. The host's own socket takes all of it.
+ *
+ * @generated from enum clawd.plugin.v1.Wire
+ */
+export type Wire = (typeof Wire)[keyof typeof Wire] | UnknownEnum;
+
+/**
+ * Describes the enum clawd.plugin.v1.Wire.
+ */
+export const WireSchema: GenEnum<Wire> = /*@__PURE__*/
+  enumDesc(file_clawd_plugin_v1_plugin, 0);
 
 /**
  * Served by the plugin on its own unix socket. Each call carries "authorization: Bearer <inbound_token>".
+ *
+ * A plugin serves this service, and those below whose things its manifest offers. Beside them the standard
+ * grpc.health.v1.Health; one without it is taken as healthy while it answers at all.
  *
  * @generated from service clawd.plugin.v1.PluginService
  */
@@ -329,6 +1354,26 @@ export const PluginService: GenService<{
     output: typeof InitializeResponseSchema;
   },
   /**
+   * New settings for a plugin that runs. One that does not serve this is started anew with them.
+   *
+   * @generated from rpc clawd.plugin.v1.PluginService.Configure
+   */
+  configure: {
+    methodKind: "unary";
+    input: typeof ConfigureRequestSchema;
+    output: typeof ConfigureResponseSchema;
+  },
+  /**
+   * The tools it serves now; those of its manifest, or fewer.
+   *
+   * @generated from rpc clawd.plugin.v1.PluginService.ListTools
+   */
+  listTools: {
+    methodKind: "unary";
+    input: typeof ListToolsRequestSchema;
+    output: typeof ListToolsResponseSchema;
+  },
+  /**
    * Runs one tool. Progress may come first; the result comes exactly once, last. Cancelling the call cancels the tool.
    *
    * @generated from rpc clawd.plugin.v1.PluginService.CallTool
@@ -337,6 +1382,16 @@ export const PluginService: GenService<{
     methodKind: "server_streaming";
     input: typeof CallToolRequestSchema;
     output: typeof CallToolResponseSchema;
+  },
+  /**
+   * Take nothing new and finish what runs; the answer comes when nothing runs any more. Shutdown follows.
+   *
+   * @generated from rpc clawd.plugin.v1.PluginService.Drain
+   */
+  drain: {
+    methodKind: "unary";
+    input: typeof DrainRequestSchema;
+    output: typeof DrainResponseSchema;
   },
   /**
    * Finish what runs and exit.
@@ -350,4 +1405,109 @@ export const PluginService: GenService<{
   },
 }> = /*@__PURE__*/
   serviceDesc(file_clawd_plugin_v1_plugin, 0);
+
+/**
+ * Served by a plugin that declares hooks.
+ *
+ * @generated from service clawd.plugin.v1.HookService
+ */
+export const HookService: GenService<{
+  /**
+   * All events of one life of the plugin, answered in any order, matched by id. For gRPC.
+   *
+   * @generated from rpc clawd.plugin.v1.HookService.StreamHooks
+   */
+  streamHooks: {
+    methodKind: "bidi_streaming";
+    input: typeof StreamHooksRequestSchema;
+    output: typeof StreamHooksResponseSchema;
+  },
+  /**
+   * One event, for plugins that speak Connect over HTTP/1.1.
+   *
+   * @generated from rpc clawd.plugin.v1.HookService.RunHook
+   */
+  runHook: {
+    methodKind: "unary";
+    input: typeof RunHookRequestSchema;
+    output: typeof RunHookResponseSchema;
+  },
+}> = /*@__PURE__*/
+  serviceDesc(file_clawd_plugin_v1_plugin, 1);
+
+/**
+ * Served by a plugin that declares model providers.
+ *
+ * @generated from service clawd.plugin.v1.ModelService
+ */
+export const ModelService: GenService<{
+  /**
+   * One reply of a model. The last message is an end or a failure.
+   *
+   * @generated from rpc clawd.plugin.v1.ModelService.Generate
+   */
+  generate: {
+    methodKind: "server_streaming";
+    input: typeof GenerateRequestSchema;
+    output: typeof GenerateResponseSchema;
+  },
+}> = /*@__PURE__*/
+  serviceDesc(file_clawd_plugin_v1_plugin, 2);
+
+/**
+ * Served by a plugin that declares embedders.
+ *
+ * @generated from service clawd.plugin.v1.EmbedService
+ */
+export const EmbedService: GenService<{
+  /**
+   * Turns texts into vectors.
+   *
+   * @generated from rpc clawd.plugin.v1.EmbedService.Embed
+   */
+  embed: {
+    methodKind: "unary";
+    input: typeof EmbedRequestSchema;
+    output: typeof EmbedResponseSchema;
+  },
+}> = /*@__PURE__*/
+  serviceDesc(file_clawd_plugin_v1_plugin, 3);
+
+/**
+ * Served by a plugin that declares memory sources.
+ *
+ * @generated from service clawd.plugin.v1.MemorySourceService
+ */
+export const MemorySourceService: GenService<{
+  /**
+   * All documents of a source, one message each.
+   *
+   * @generated from rpc clawd.plugin.v1.MemorySourceService.ListDocuments
+   */
+  listDocuments: {
+    methodKind: "server_streaming";
+    input: typeof ListDocumentsRequestSchema;
+    output: typeof ListDocumentsResponseSchema;
+  },
+}> = /*@__PURE__*/
+  serviceDesc(file_clawd_plugin_v1_plugin, 4);
+
+/**
+ * Served by a plugin that declares slash commands.
+ *
+ * @generated from service clawd.plugin.v1.SlashCommandService
+ */
+export const SlashCommandService: GenService<{
+  /**
+   * Answers a message that began with one of its commands.
+   *
+   * @generated from rpc clawd.plugin.v1.SlashCommandService.RunSlashCommand
+   */
+  runSlashCommand: {
+    methodKind: "unary";
+    input: typeof RunSlashCommandRequestSchema;
+    output: typeof RunSlashCommandResponseSchema;
+  },
+}> = /*@__PURE__*/
+  serviceDesc(file_clawd_plugin_v1_plugin, 5);
 

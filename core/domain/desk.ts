@@ -1,0 +1,29 @@
+import type { JsonObject } from "@bufbuild/protobuf";
+import { fail, type Result } from "./failure.ts";
+import type { PermissionDecision, PermissionQuestion, PersonsWord } from "./permission-decision.ts";
+
+/** What a conversation offers to strangers' code that it is waiting for: a hook that hears an event, a tool that runs. */
+export type Desk = {
+  /** Makes a decision durable before what it allows is done; when that fails, it must not be done. */
+  record(decision: PermissionDecision): Promise<Result<void>>;
+  /** Asks whoever is connected, as an approval that any client may answer; "nobody" at once when there is no one. */
+  ask(question: PermissionQuestion): Promise<PersonsWord>;
+  /** The same for a question in the stranger's own words, safe to show, that is answered with yes or no. */
+  confirm(principal: string, question: string): Promise<PersonsWord>;
+  /** Runs a tool through the gates, but not through hooks. The result is what a model would read. */
+  callTool(principal: string, tool: string, args: JsonObject): Promise<Result<string>>;
+};
+
+/** A desk with nobody behind it: what is decided is recorded, nobody can be asked, and nothing can be called. */
+export function quietDesk(record: Desk["record"]): Desk {
+  return {
+    record,
+    ask: async () => ({ said: "nobody" }),
+    confirm: async () => ({ said: "nobody" }),
+    async callTool(_principal, tool) {
+      return fail("denied", `${tool} did not run: tools cannot be called at this point`, {
+        hint: "call it at another point",
+      });
+    },
+  };
+}

@@ -1,0 +1,21 @@
+import type { Result } from "./failure.ts";
+
+/** A message "/name args" as whoever serves the command gets to see it. */
+export type SlashCall = {
+  readonly args: string;
+  readonly sessionId: string;
+  readonly workspace: string;
+};
+
+/** `say` goes to the model in the message's place; `show` goes to the person, and nothing is said. */
+export type SlashOutcome = { readonly do: "say" | "show"; readonly text: string };
+
+export type SlashCommand = {
+  /** Without the slash. */
+  readonly name: string;
+  readonly description: string;
+  run(call: SlashCall, signal: AbortSignal): Promise<Result<SlashOutcome>>;
+};
+
+/** The commands there are at this moment. */
+export type SlashCommandSource = () => readonly SlashCommand[];

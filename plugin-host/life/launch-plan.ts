@@ -1,0 +1,77 @@
+import { join } from "node:path";
+import type { FilteredNetwork, LaunchSpec, SandboxLevel } from "../../sandbox/os/launcher.ts";
+import type { Grant } from "../../sandbox/permission/permission.ts";
+import type { PluginManifest } from "../manifest/manifest.ts";
+
+const SEARCH_PATH = "/usr/local/bin:/usr/bin:/bin";
+const OPEN_FILES = 1024;
+const LARGEST_FILE_MIB = 1024;
+/** Share of its memory that a Node plugin may fill with objects; the rest is code, stacks and buffers. */
+const HEAP_SHARE = 0.6;
+/** V8 reserves this much for machine code at its start, and the kernel counts all of it as data. */
+const NODE_CODE_RANGE_MIB = 512;
+/** A small young generation: otherwise V8 lets an idle plugin grow to several hundred MiB before it cleans up. */
+const YOUNG_GENERATION_MIB = 4;
+
+export type LaunchPlan = {
+  readonly manifest: PluginManifest;
+  readonly granted: Grant;
+  /** Absolute path of the installed plugin. */
+  readonly folder: string;
+  /** Absolute path of the folder of its sockets. */
+  readonly socketFolder: string;
+  readonly nodeBinary: string;
+  readonly level: SandboxLevel;
+  /** Absolute paths that it never sees, whatever it was granted. */
+  readonly hidden: readonly string[];
+  readonly onDenied: FilteredNetwork["onDenied"];
+};
+
+/** What a grant means for the operating system: the plugin's folder to read, its sockets to write, and what was granted. */
+export function planLaunch({
+  manifest,
+  granted,
+  folder,
+  socketFolder,
+  nodeBinary,
+  level,
+  hidden,
+  onDenied,
+}: LaunchPlan): LaunchSpec {
+  const onNode = manifest.command[0] === "node";
+  const mayRun = granted.allow.some(({ kind }) => kind === "run");
+  const { memoryMib, processes } = manifest.limits;
+  return {
+    command: resolveCommand(manifest, folder, nodeBinary),
+    cwd: folder,
+    env: { PATH: SEARCH_PATH, LANG: "C.UTF-8", HOME: folder, TMPDIR: "/tmp", ...manifest.env, CLAWD_PLUGIN: "1" },
+    confinement: {
+      read: [folder, ...pathsOf(granted, "read")],
+      write: [socketFolder, ...pathsOf(granted, "write")],
+      hide: hidden,
+      network: granted.allow.some(({ kind }) => kind === "net") ? { grant: granted, onDenied } : "none",
+      system: onNode && !mayRun ? "libraries" : "programs",
+    },
+    limits: {
+      dataMib: onNode ? memoryMib + NODE_CODE_RANGE_MIB : memoryMib,
+      openFiles: OPEN_FILES,
+      fileMib: LARGEST_FILE_MIB,
+      // Outside a sandbox the kernel counts all processes of the user, who may have thousands of others.
+      ...(level === "none" ? {} : { processes }),
+    },
+    pipes: 1,
+  };
+}
+
+function pathsOf(granted: Grant, kind: "read" | "write"): readonly string[] {
+  return granted.allow.flatMap((one) => (one.kind === kind && one.path !== undefined ? [one.path] : []));
+}
+
+function resolveCommand(manifest: PluginManifest, folder: string, nodeBinary: string): [string, ...string[]] {
+  const [program, ...args] = manifest.command;
+  if (program === "node") {
+    const heapMib = Math.floor(manifest.limits.memoryMib * HEAP_SHARE);
+    return [nodeBinary, `--max-old-space-size=${heapMib}`, `--max-semi-space-size=${YOUNG_GENERATION_MIB}`, ...args];
+  }
+  return [program.includes("/") && !program.startsWith("/") ? join(folder, program) : program, ...args];
+}

@@ -1,0 +1,32 @@
+import { execFileSync } from "node:child_process";
+import { existsSync, mkdtempSync, rmdirSync } from "node:fs";
+import { chmod } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+// Rights mean nothing to root.
+import { ordinaryUser } from "../../tests/kit/ordinary-user.ts";
+
+const SCRIPT = `
+const [module, root] = process.argv.slice(1);
+const { chmodSync, mkdirSync, symlinkSync, writeFileSync } = await import("node:fs");
+const { removeTree } = await import(module);
+mkdirSync(root + "/tree/shut/below", { recursive: true });
+writeFileSync(root + "/tree/shut/below/file", "x");
+symlinkSync("/", root + "/tree/shut/link");
+for (const folder of ["/tree/shut/below", "/tree/shut", "/tree"]) chmodSync(root + folder, 0);
+await removeTree(root + "/tree");
+await removeTree(root + "/tree");
+`;
+
+test.skipIf(ordinaryUser === undefined)(
+  "a folder whose rights were taken away is removed all the same, and a missing one is fine",
+  async () => {
+    const root = mkdtempSync(join(tmpdir(), "remove-tree-"));
+    await chmod(root, 0o777);
+    const args = ["--input-type=module", "-e", SCRIPT, new URL("./remove-tree.ts", import.meta.url).href, root];
+    execFileSync(process.execPath, args, { env: {}, ...ordinaryUser });
+    expect(existsSync(join(root, "tree"))).toBe(false);
+    rmdirSync(root);
+  },
+);
