@@ -15,6 +15,9 @@ import { failedForGood, type Started } from "./link/start-outcome.ts";
 import type { PluginManifest } from "./manifest/manifest.ts";
 import { judgeWants, ownWritePaths, prepareWritePaths, type Reserved } from "./manifest/wants.ts";
 import { makePluginTool } from "./offer/call-tool.ts";
+import type { OfferParts } from "./offer/offer-parts.ts";
+import { serveHost } from "./service/host-service.ts";
+import { type LiveCalls, liveCalls } from "./service/live-calls.ts";
 
 /** Calls that may wait for a place at one plugin. */
 const MAX_WAITING_CALLS = 64;
@@ -38,6 +41,7 @@ export type LivePlugin = {
   readonly grant: StoredGrant;
   readonly granted: Grant;
   readonly supervisor: Supervisor;
+  readonly calls: LiveCalls;
   readonly tools: readonly Tool[];
 };
 
@@ -120,20 +124,21 @@ function bringToLife(parts: RegistryParts, { name, folder, read }: FoundPlugin, 
     });
   }
   if (grant.manifestSha256 !== sha256) return { ok: false, failure: changedManifest(name, folder, manifest, grant) };
+  const calls = liveCalls();
   const supervisor = createSupervisor({
     name,
     log,
     now: parts.now,
     jitter: () => Buffer.from(parts.random(4)).readUInt32LE() / 2 ** 32,
-    start: (signal) => start(parts, { name, folder, log, manifest, grant, granted: granted.value }, signal),
+    start: (signal) => start(parts, { name, folder, log, manifest, grant, granted: granted.value, calls }, signal),
   });
   const queue = createCallQueue(name, manifest.limits.concurrentCalls, MAX_WAITING_CALLS);
-  const toolParts = { manifest, supervisor, queue, log, now: parts.now };
-  const tools = manifest.tools.map((tool) => makePluginTool(toolParts, tool));
-  return ok({ manifest, grant, granted: granted.value, supervisor, tools });
+  const offerParts: OfferParts = { manifest, supervisor, queue, calls, log, now: parts.now };
+  const tools = manifest.tools.map((tool) => makePluginTool(offerParts, tool));
+  return ok({ manifest, grant, granted: granted.value, supervisor, calls, tools });
 }
 
-type Startable = Pick<LivePlugin, "manifest" | "grant" | "granted"> & Pick<Entry, "name" | "folder" | "log">;
+type Startable = Pick<LivePlugin, "manifest" | "grant" | "granted" | "calls"> & Pick<Entry, "name" | "folder" | "log">;
 
 /** Everything that must hold before a process may start. The digest is taken here, so that the daemon's start is not slowed. */
 async function start(parts: RegistryParts, plugin: Startable, signal: AbortSignal): Promise<Started<Incarnation>> {
@@ -151,7 +156,10 @@ async function start(parts: RegistryParts, plugin: Startable, signal: AbortSigna
   }
   const prepared = await prepareWritePaths(granted, folder, parts.reserved);
   if (!prepared.ok) return { ok: false, again: false, failure: prepared.failure };
-  return startIncarnation({ ...parts, ...plugin, hidden: parts.reserved }, signal);
+  const { recall } = parts;
+  const services = { plugin: name, granted, log: plugin.log, recall, calls: plugin.calls };
+  const open = (socketPath: string, token: string) => serveHost(socketPath, { ...services, token });
+  return startIncarnation({ ...parts, ...plugin, hidden: parts.reserved, serveHost: open }, signal);
 }
 
 /** Why the plugin may not start on this machine; undefined when it may. */

@@ -1,6 +1,5 @@
 import { lstat, mkdir } from "node:fs/promises";
 import { join } from "node:path";
-import type { Memory } from "../../core/domain/memory.ts";
 import type { Exit, FilteredNetwork, Launcher, LeasedProcess } from "../../sandbox/os/launcher.ts";
 import type { Grant } from "../../sandbox/permission/permission.ts";
 import { hearHello, sayBoot } from "../link/handshake.ts";
@@ -11,7 +10,6 @@ import { EXIT_GRACE_MS, failedForGood, failedForNow, type Started, sayExit } fro
 import { waitFor } from "../link/wait.ts";
 import type { PluginManifest } from "../manifest/manifest.ts";
 import { removeTree } from "../manifest/remove-tree.ts";
-import { serveHost } from "../service/host-service.ts";
 import { planLaunch } from "./launch-plan.ts";
 
 /** 107 bytes is the least that systems allow for the path of a socket; some runtimes stop earlier. */
@@ -56,7 +54,8 @@ export type IncarnationParts = {
   readonly hidden: readonly string[];
   readonly hostVersion: string;
   readonly log: LogRing;
-  readonly recall: Memory["search"];
+  /** Opens the host's services on a socket of this process alone. */
+  readonly serveHost: (socketPath: string, token: string) => Promise<{ close(): void }>;
   readonly now: () => number;
   readonly random: (bytes: number) => Uint8Array;
 };
@@ -106,7 +105,7 @@ export async function startIncarnation(parts: IncarnationParts, signal: AbortSig
       await waitFor(exited, KILL_MS);
     });
     // Loads the gRPC stack while the process starts; the plugin is told of the socket afterwards.
-    const services = await serveHost(host, { ...parts, plugin: manifest.name, token: tokens.outbound });
+    const services = await parts.serveHost(host, tokens.outbound);
     closers.push(services.close);
     sayBoot(process.stdin, { listen, host, inboundToken: tokens.inbound, outboundToken: tokens.outbound });
     const hello = await hearHello(manifest, process, deadlineMs - now(), signal);

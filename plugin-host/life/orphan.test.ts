@@ -9,7 +9,7 @@ beforeAll(async () => {
   program = await bundleFixture("misbehaving.ts");
 });
 
-const doomedHost = join(import.meta.dirname, "fixtures", "doomed-host.ts");
+const doomedHost = join(import.meta.dirname, "../fixtures/doomed-host.ts");
 
 test.concurrent.for([
   ["grandchild", "walled"],

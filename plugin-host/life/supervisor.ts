@@ -20,13 +20,20 @@ export type SupervisorState =
   | { readonly is: "stopping"; readonly stopped: Promise<void> }
   | { readonly is: "closed" };
 
+/** A running plugin that somebody uses. A process that is drained or stopped for idleness waits until nobody does. */
+export type Held = {
+  readonly incarnation: Incarnation;
+  /** To be called when the use is over; once. */
+  release(): void;
+};
+
 /** Keeps at most one process of a plugin: starts it when it is needed, and again, after a pause, when it died. */
 export type Supervisor = {
   state(): SupervisorState;
   /** How often it was started again since the daemon started. */
   restarts(): number;
   /** The running plugin, started if need be. Giving up on it does not stop the start, which serves the next call too. */
-  acquire(signal: AbortSignal): Promise<Result<Incarnation>>;
+  acquire(signal: AbortSignal): Promise<Result<Held>>;
   /** Ends the process for good. */
   close(reason: string): Promise<void>;
 };
@@ -103,7 +110,7 @@ export function createSupervisor({ name, start, log, now, jitter }: SupervisorPa
     if (state === mine) state = { is: "closed" };
   };
 
-  const acquire = async (signal: AbortSignal): Promise<Result<Incarnation>> => {
+  const running = async (signal: AbortSignal): Promise<Result<Incarnation>> => {
     // Gone, but its last words are still being read.
     if (state.is === "ready" && state.incarnation.isGone()) await state.incarnation.exited;
     if (state.is === "pausing") {
@@ -142,7 +149,10 @@ export function createSupervisor({ name, start, log, now, jitter }: SupervisorPa
   return {
     state: () => state,
     restarts: () => Math.max(0, starts - 1),
-    acquire,
+    acquire: async (signal) => {
+      const incarnation = await running(signal);
+      return incarnation.ok ? ok({ incarnation: incarnation.value, release: () => {} }) : incarnation;
+    },
     close: stop,
   };
 }

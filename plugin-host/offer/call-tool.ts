@@ -1,16 +1,14 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import { type Failure, fail, ok, type Result } from "../../core/domain/failure.ts";
 import type { Tool, ToolContext, ToolOutcome } from "../../core/domain/tool.ts";
-import type { Exit } from "../../sandbox/os/launcher.ts";
-import type { CallQueue } from "../life/call-queue.ts";
 import type { Incarnation } from "../life/incarnation.ts";
-import type { Supervisor } from "../life/supervisor.ts";
 import type { LogRing } from "../link/log-ring.ts";
 import { MAX_MESSAGE_BYTES } from "../link/plugin-client.ts";
 import { LinkError, type ToolCall, type ToolNews, type ToolResult } from "../link/plugin-link.ts";
 import { EXIT_GRACE_MS, sayExit } from "../link/start-outcome.ts";
 import { waitFor } from "../link/wait.ts";
 import type { PluginManifest, PluginTool } from "../manifest/manifest.ts";
+import type { OfferParts } from "./offer-parts.ts";
 
 const MAX_PROGRESS_LINES = 1_000;
 const MAX_PROGRESS_CHARS = 2_000;
@@ -19,16 +17,8 @@ const AFTER_RESULT_MS = 1_000;
 /** A plugin that let a call run out of time has this long to show that it lives. */
 const LIFE_SIGN_MS = 2_000;
 
-export type ToolParts = {
-  readonly manifest: PluginManifest;
-  readonly supervisor: Supervisor;
-  readonly queue: CallQueue;
-  readonly log: LogRing;
-  readonly now: () => number;
-};
-
 /** A plugin's tool as the daemon sees it. Its process is started by the first call. */
-export function makePluginTool(parts: ToolParts, declared: PluginTool): Tool {
+export function makePluginTool(parts: OfferParts, declared: PluginTool): Tool {
   return {
     name: declared.fullName,
     description: declared.description,
@@ -48,7 +38,7 @@ export function makePluginTool(parts: ToolParts, declared: PluginTool): Tool {
 }
 
 async function runTool(
-  { manifest, supervisor, queue, log, now }: ToolParts,
+  { manifest, supervisor, queue, calls, log, now }: OfferParts,
   tool: PluginTool,
   args: JsonObject,
   context: ToolContext,
@@ -58,10 +48,17 @@ async function runTool(
   if (!place.ok) return place;
   try {
     const leftMs = Math.max(1, tool.timeoutMs - (now() - queuedAtMs));
-    const running = await supervisor.acquire(context.signal);
-    if (!running.ok) return running;
+    const held = await supervisor.acquire(context.signal);
+    if (!held.ok) return held;
+    const { incarnation, release } = held.value;
+    const close = calls.open(context);
     const call = { callId: context.callId, sessionId: context.sessionId, tool: tool.name, args, timeLimitMs: leftMs };
-    return await hearCall({ manifest, tool, log, incarnation: running.value, leftMs }, call, context);
+    try {
+      return await hearCall({ manifest, tool, log, incarnation, leftMs }, call, context);
+    } finally {
+      close();
+      release();
+    }
   } finally {
     place.value();
   }
@@ -80,8 +77,8 @@ async function hearCall(hearing: Hearing, call: ToolCall, context: ToolContext):
   const { incarnation, tool, manifest } = hearing;
   // Leaving the loop does not cancel the call at the plugin; only this does.
   const end = new AbortController();
-  const over = Promise.withResolvers<Heard | { readonly is: "died"; readonly exit: Exit }>();
-  const forgetExit = incarnation.onExit((exit) => over.resolve({ is: "died", exit }));
+  const over = Promise.withResolvers<Heard | { readonly is: "died"; readonly how: string }>();
+  const forgetExit = incarnation.onExit((exit) => over.resolve({ is: "died", how: sayExit(exit) }));
   void hearStream(incarnation.link.callTool(call, end.signal), context.progress, () => end.signal.aborted).then(
     over.resolve,
   );
@@ -102,7 +99,7 @@ async function hearCall(hearing: Hearing, call: ToolCall, context: ToolContext):
           hint: "this is a mistake of the plugin; tell its author",
         });
       case "died":
-        return deathFailure(hearing, sayExit(first.value.exit));
+        return deathFailure(hearing, first.value.how);
       case "error":
         return await judgeError(hearing, first.value.cause);
     }

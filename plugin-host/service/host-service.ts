@@ -6,6 +6,7 @@ import { check } from "../../sandbox/permission/grant.ts";
 import type { Grant } from "../../sandbox/permission/permission.ts";
 import type { LogRing } from "../link/log-ring.ts";
 import { MAX_MESSAGE_BYTES } from "../link/plugin-client.ts";
+import type { LiveCalls } from "./live-calls.ts";
 
 const MAX_CONNECTIONS = 8;
 const MAX_STREAMS = 16;
@@ -28,6 +29,7 @@ export type HostServices = {
   readonly granted: Grant;
   readonly log: LogRing;
   readonly recall: Memory["search"];
+  readonly calls: LiveCalls;
 };
 
 /** Serves what the host does for one plugin on a socket of that plugin alone. Rejects when it cannot listen. */
