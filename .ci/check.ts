@@ -37,6 +37,8 @@ const STEPS: readonly Step[] = [
       "dist/**",
       "--ignore-pattern",
       "tests/deno/**",
+      "--ignore-pattern",
+      "tests/contract/fixtures/*.mjs",
       ".",
     ],
   },

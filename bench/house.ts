@@ -9,7 +9,7 @@ import { Health } from "../proto/gen/grpc/health/v1/health_pb.ts";
 
 const ROOT = join(import.meta.dirname, "..");
 export const CLAW = join(ROOT, "dist/claw.js");
-const CLAWD = join(ROOT, "dist/clawd.js");
+export const CLAWD = join(ROOT, "dist/clawd.js");
 const READY_LIMIT_MS = 30_000;
 
 /** A real daemon on a data folder of its own. */

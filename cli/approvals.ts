@@ -3,6 +3,7 @@ import { SessionService } from "../proto/gen/clawd/v1/session_pb.ts";
 import type { Context } from "./command.ts";
 import type { Conversation } from "./conversation.ts";
 import { isInterrupt, readKey } from "./key.ts";
+import { isOwnWords } from "./permission-text.ts";
 
 /** Questions that a person at this terminal may decide, one after the other. */
 export type Approvals = {
@@ -45,6 +46,18 @@ const OF_PERMISSION: Choice = {
   shortQuestion: "  allow? y once, s session, a always, n no ",
 };
 
+/** What a plugin asks in its own words: a yes is for this time. */
+const OF_OWN_WORDS: Choice = {
+  decisions: { y: { allowed: true, scope: ApprovalScope.ONCE }, n: NO },
+  question: "  answer? [y] yes · [n] no ",
+  shortQuestion: "  answer? y yes, n no ",
+};
+
+function choiceFor(question: ApprovalAsked): Choice {
+  if (isOwnWords(question)) return OF_OWN_WORDS;
+  return question.permission === "" ? OF_CALL : OF_PERMISSION;
+}
+
 export function openApprovals(context: Context, conversation: Conversation, interrupt: () => void): Approvals {
   const { screen } = context;
   const open = new Map<string, { readonly prompt: AbortController; readonly choice: Choice }>();
@@ -86,8 +99,8 @@ export function openApprovals(context: Context, conversation: Conversation, inte
   }
 
   return {
-    asked({ approvalId, permission }) {
-      open.set(approvalId, { prompt: new AbortController(), choice: permission === "" ? OF_CALL : OF_PERMISSION });
+    asked(question) {
+      open.set(question.approvalId, { prompt: new AbortController(), choice: choiceFor(question) });
       void work();
     },
     settled(approvalId) {

@@ -24,6 +24,12 @@ const SAY_FLAGS: readonly Flag[] = [
   JSON_FLAG,
 ];
 
+const INSTALL_FLAGS: readonly Flag[] = [
+  { name: "yes", kind: "switch", about: "grant what it asks for" },
+  { name: "trust", kind: "switch", about: "let it run without a sandbox where the machine has none" },
+  JSON_FLAG,
+];
+
 /** Every command, in the order of the help. */
 export const COMMANDS: readonly CommandEntry[] = [
   {
@@ -211,15 +217,36 @@ export const COMMANDS: readonly CommandEntry[] = [
   },
   {
     path: ["plugin", "install"],
-    about: "show what a plugin asks for, and install it when you agree",
-    positionals: exactly("DIR"),
-    examples: ["plugin install plugins-examples/hello"],
+    about: "show what a folder, an archive or an executable asks for, and install it when you agree",
+    positionals: exactly("PATH"),
+    examples: ["plugin install plugins-examples/hello", "plugin install weather.tgz --yes"],
+    flags: INSTALL_FLAGS,
+    load: async () => (await import("./commands/plugin-install.ts")).installPlugin,
+  },
+  {
+    path: ["plugin", "load"],
+    about: "the same for a plugin that does not run yet",
+    positionals: exactly("PATH"),
+    flags: INSTALL_FLAGS,
+    load: async () => (await import("./commands/plugin-install.ts")).loadPlugin,
+  },
+  {
+    path: ["plugin", "unload"],
+    about: "the same as disable",
+    positionals: exactly("NAME"),
+    flags: [JSON_FLAG],
+    load: async () => (await import("./commands/plugin.ts")).disablePlugin,
+  },
+  {
+    path: ["plugin", "new"],
+    about: "write a new plugin that runs, with a test",
+    positionals: exactly("LANGUAGE", "NAME"),
+    examples: ["plugin new typescript weather", "plugin new python weather --dir ~/plugins"],
     flags: [
-      { name: "yes", kind: "switch", about: "grant what it asks for" },
-      { name: "trust", kind: "switch", about: "let it run without a sandbox where the machine has none" },
+      { name: "dir", kind: "text", value: "DIR", about: "the folder to write it into (default: this one)" },
       JSON_FLAG,
     ],
-    load: async () => (await import("./commands/plugin.ts")).installPlugin,
+    load: async () => (await import("./commands/plugin-new.ts")).newPlugin,
   },
   {
     path: ["plugin", "remove"],
@@ -244,13 +271,25 @@ export const COMMANDS: readonly CommandEntry[] = [
   },
   {
     path: ["plugin", "grant"],
-    about: "grant what an installed plugin asks for",
-    positionals: exactly("NAME"),
+    about: "take an upgrade that waits, or give back what was taken",
+    positionals: { names: ["NAME", "PERMISSION"], min: 1, max: Number.POSITIVE_INFINITY },
+    examples: ["plugin grant weather", "plugin grant weather net=api.example.com:443"],
     flags: [
       { name: "trust", kind: "switch", about: "let it run without a sandbox where the machine has none" },
       JSON_FLAG,
     ],
     load: async () => (await import("./commands/plugin.ts")).grantPlugin,
+  },
+  {
+    path: ["plugin", "revoke"],
+    about: "take permissions back, all when none is named; the plugin is stopped at once",
+    positionals: { names: ["NAME", "PERMISSION"], min: 1, max: Number.POSITIVE_INFINITY },
+    examples: ["plugin revoke weather net"],
+    flags: [
+      { name: "trust", kind: "switch", about: "take back the trust to run without a sandbox, and nothing else" },
+      JSON_FLAG,
+    ],
+    load: async () => (await import("./commands/plugin.ts")).revokePlugin,
   },
   {
     path: ["plugin", "reload"],

@@ -41,6 +41,10 @@ export const CONFIG_TEMPLATE = `# The settings of clawd. Take the "# " before a 
 # memory_mib = 32 # heap of one hook in one conversation
 # commands_without_sandbox = false  # true: command hooks run also where the machine has no OS sandbox
 
+# Settings of the plugin "weather", which its own schema judges; then: claw plugin reload weather
+# [plugins.weather]
+# city = "Ulm"
+
 # A loopback port beside the socket, for programs that cannot use one. They must send the token.
 # [gateway]
 # port = 0                          # 0 takes any free port; claw status shows it

@@ -59,7 +59,7 @@ function list(commands: readonly CommandEntry[], width: number): string {
 function synopsis(command: CommandEntry, hasFlags: boolean): string {
   const { names, min, max } = command.positionals;
   const places = names.map((name, at) => {
-    const shown = max === Number.POSITIVE_INFINITY ? `${name}…` : name;
+    const shown = max === Number.POSITIVE_INFINITY && at === names.length - 1 ? `${name}…` : name;
     return at < min ? shown : `[${shown}]`;
   });
   const flags = hasFlags ? ["[FLAGS]"] : [];

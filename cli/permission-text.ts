@@ -1,3 +1,4 @@
+import type { ApprovalAsked } from "../proto/gen/clawd/v1/event_pb.ts";
 import { escapeLine, shorten } from "./escape.ts";
 
 /** The daemon asks about nothing that is longer: what a person answers, they have read whole. */
@@ -28,4 +29,13 @@ export function permissionText(permission: string): string {
 /** Who wants it: "hook:guard" → "hook guard". */
 export function principalText(principal: string): string {
   return escapeLine(principal.replace(":", " "));
+}
+
+/** A question in the words of a plugin: neither about a call nor about a permission. */
+export function isOwnWords({
+  tool,
+  permission,
+  principal,
+}: Pick<ApprovalAsked, "tool" | "permission" | "principal">): boolean {
+  return tool === "" && permission === "" && principal !== "";
 }

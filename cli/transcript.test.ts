@@ -162,3 +162,24 @@ test("a call that a hook makes is told as the hook's", () => {
   );
   expect(notes).toEqual(["◆ hook guard called: ✓ read a.md 2.0 ms"]);
 });
+
+test("a plugin's question is shown in its own words, harmless, and its answer as yes or no", () => {
+  const because = "Send it?\u202e\u001b[2K now";
+  const asked: Body = { case: "approvalAsked", value: { approvalId: "q", principal: "plugin:mailer", because } };
+  const answered = (allowed: boolean): Body => ({
+    case: "approvalAnswered",
+    value: { approvalId: "q", allowed, scope: ApprovalScope.ONCE },
+  });
+  const { notes } = lay(asked, answered(true), asked, answered(false));
+  expect(notes[0]).toMatch(/^\? plugin mailer asks: Send it\?/);
+  for (const control of ["\u202e", "\u001b"]) expect(notes.join("")).not.toContain(control);
+  expect([notes[1], notes[3]]).toEqual(["  yes", "  no"]);
+});
+
+test("a call that a plugin makes is told as the plugin's", () => {
+  const { notes } = lay(
+    { case: "toolCallStarted", value: { callId: "plugin:notes:1", tool: "read", args: { path: "a.md" } } },
+    { case: "toolCallEnded", value: { callId: "plugin:notes:1", tool: "read", status: ToolCallStatus.DONE, ms: 2 } },
+  );
+  expect(notes).toEqual(["◆ plugin notes called: ✓ read a.md 2.0 ms"]);
+});

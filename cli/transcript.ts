@@ -17,12 +17,14 @@ import {
 } from "../proto/gen/clawd/v1/event_pb.ts";
 import { type Delta, DeltaKind } from "../proto/gen/clawd/v1/session_pb.ts";
 import { escapeControls, escapeLine, shorten } from "./escape.ts";
-import { permissionText, principalText } from "./permission-text.ts";
+import { isOwnWords, permissionText, principalText } from "./permission-text.ts";
 import { openReplyText } from "./reply-text.ts";
 import type { Paint, Style } from "./screen.ts";
 
 const ARGUMENTS_LIMIT = 100;
 const REASON_LIMIT = 400;
+/** The daemon takes no longer one: what a person answers, they have read whole. */
+const OWN_WORDS_LIMIT = 2400;
 /** Arguments of calls whose end is still to come; a session has far fewer calls under way. */
 const OPEN_CALLS_LIMIT = 1_000;
 
@@ -44,6 +46,9 @@ export function openTranscript(paint: Paint, options: { readonly echoUser: boole
   /** Calls that a hook blocked, with its reason: the line of the hook told it already. */
   const blockedCalls = new Set<string>();
 
+  /** Questions in a plugin's own words that were not answered yet. */
+  const ownWords = new Set<string>();
+
   function callWanted(call: ToolCallBlock | ToolCallStarted): Shown {
     const args = argumentsText(call.args);
     if (openCalls.size < OPEN_CALLS_LIMIT) openCalls.set(call.callId, args);
@@ -53,8 +58,8 @@ export function openTranscript(paint: Paint, options: { readonly echoUser: boole
   function toolEnded(call: ToolCallEnded): Shown {
     const args = openCalls.get(call.callId) ?? "";
     openCalls.delete(call.callId);
-    const caller = hookOfCall(call.callId);
-    if (caller !== undefined) return { text: "", notes: hookCallLines(caller, call, args, paint) };
+    const caller = callerOf(call.callId);
+    if (caller !== undefined) return { text: "", notes: strangerCallLines(caller, call, args, paint) };
     return { text: "", notes: toolLines(call, args, paint, blockedCalls.delete(call.callId)) };
   }
 
@@ -69,7 +74,7 @@ export function openTranscript(paint: Paint, options: { readonly echoUser: boole
         case DeltaKind.THINKING:
           return { ...NOTHING, spin: "thinking" };
         case DeltaKind.PROGRESS:
-          return { ...NOTHING, spin: shorten(escapeLine(delta.text.trim()), ARGUMENTS_LIMIT) };
+          return { ...NOTHING, spin: shorten(escapeLine(lastLine(delta.text)), ARGUMENTS_LIMIT) };
         default:
           return NOTHING;
       }
@@ -102,9 +107,16 @@ export function openTranscript(paint: Paint, options: { readonly echoUser: boole
           if (body.value.verdict === HookVerdict.BLOCK && body.value.ran) blockedCalls.add(body.value.callId);
           return { text: "", notes: hookLines(body.value, paint) };
         case "approvalAsked":
+          if (isOwnWords(body.value) && ownWords.size < OPEN_CALLS_LIMIT) ownWords.add(body.value.approvalId);
           return note("", questionLine(body.value, paint));
         case "approvalAnswered":
-          return note("", paint("dim", `  ${answerText(body.value)}${elsewhere ? ", on another terminal" : ""}`));
+          return note(
+            "",
+            paint(
+              "dim",
+              `  ${ownWords.delete(body.value.approvalId) ? yesOrNo(body.value) : answerText(body.value)}${elsewhere ? ", on another terminal" : ""}`,
+            ),
+          );
         case "approvalExpired":
           return note("", paint("dim", "  nobody answered in time"));
         case "permissionDecided":
@@ -119,6 +131,7 @@ export function openTranscript(paint: Paint, options: { readonly echoUser: boole
         case "turnEnded":
           openCalls.clear();
           blockedCalls.clear();
+          ownWords.clear();
           return { text: reply.finish(), notes: turnLines(body.value, paint) };
         case "memoryRemembered":
           return note("", paint("dim", `✎ remembered: ${reason(body.value.text)}`));
@@ -146,6 +159,8 @@ function reason(text: string): string {
 
 function questionLine({ tool, args, because, permission, principal }: ApprovalAsked, paint: Paint): string {
   const mark = paint("yellow", "?");
+  if (isOwnWords({ tool, permission, principal }))
+    return `${mark} ${principalText(principal)} asks: ${shorten(escapeLine(because), OWN_WORDS_LIMIT)}`;
   if (permission === "") return `${mark} ${escapeLine(tool)} ${argumentsText(args)} ${paint("dim", reason(because))}`;
   return `${mark} ${principalText(principal)} wants to ${permissionText(permission)}`;
 }
@@ -154,6 +169,10 @@ const REACHES: Readonly<Record<number, string>> = {
   [ApprovalScope.SESSION]: "for the rest of the session",
   [ApprovalScope.ALWAYS]: "always",
 };
+
+function yesOrNo({ allowed }: ApprovalAnswered): string {
+  return allowed ? "yes" : "no";
+}
 
 function answerText({ allowed, scope }: ApprovalAnswered): string {
   const reach = REACHES[scope];
@@ -168,13 +187,15 @@ function decisionLines(decided: PermissionDecided, paint: Paint): string[] {
   return [`${paint("red", "⊘")} ${what} ${paint("dim", reason(decided.because))}`.trimEnd()];
 }
 
-/** The hook that made a call, "hook NAME"; undefined for a call of the model's. */
-function hookOfCall(callId: string): string | undefined {
+/** The hook or plugin that made a call, "hook NAME"; undefined for a call of the model's. */
+function callerOf(callId: string): string | undefined {
   const end = callId.lastIndexOf(":");
-  return callId.startsWith("hook:") && end > "hook:".length ? principalText(callId.slice(0, end)) : undefined;
+  return /^(?:hook|plugin):/.test(callId) && end > callId.indexOf(":")
+    ? principalText(callId.slice(0, end))
+    : undefined;
 }
 
-function hookCallLines(caller: string, call: ToolCallEnded, args: string, paint: Paint): string[] {
+function strangerCallLines(caller: string, call: ToolCallEnded, args: string, paint: Paint): string[] {
   const [first = "", ...more] = toolLines(call, args, paint, false);
   return [`${paint("cyan", "◆")} ${caller} called: ${first}`, ...more];
 }
@@ -233,6 +254,12 @@ function turnLines(ended: TurnEnded, paint: Paint): string[] {
       return lines;
     }
   }
+}
+
+/** A spinner has room for one line; of several that came together the last one is the news. */
+function lastLine(text: string): string {
+  const lines = text.trim();
+  return lines.slice(lines.lastIndexOf("\n") + 1);
 }
 
 /** Arguments on one line: the plain value when there is one, `key=value` pairs otherwise. */

@@ -48,6 +48,13 @@ export async function watchSession(context: Context, conversation: Conversation,
       return;
     }
     warnOfStaleVariables(context, answer.value.staleVariables);
+    const { shown } = answer.value;
+    if (shown !== "") {
+      if (plan.json) (await import("./proto-json.ts")).printJson(screen, { shown });
+      else screen.data(shown.endsWith("\n") ? shown : `${shown}\n`);
+      end.abort(EXIT.done);
+      return;
+    }
     if (answer.value.turnId === "") {
       screen.note(screen.paintNote("cyan", "◆ a hook took the message; nothing was said"));
       end.abort(EXIT.done);

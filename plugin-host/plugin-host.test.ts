@@ -1,9 +1,11 @@
 import {
   appendFileSync,
+  existsSync,
   mkdirSync,
   readdirSync,
   readFileSync,
   renameSync,
+  rmSync,
   statSync,
   symlinkSync,
   writeFileSync,
@@ -122,7 +124,10 @@ describe("a plugin's life", () => {
     }
     const resting = {
       status: "failed",
-      failure: { code: "unavailable", message: expect.stringMatching(/SIGKILL; it may start again in 2\d\d\.\d s$/) },
+      failure: {
+        code: "unavailable",
+        message: expect.stringMatching(/SIGKILL and crashed too often; it may start again in (300\.0|2\d\d\.\d) s$/),
+      },
     };
     expect(await act()).toMatchObject(resting);
     expect(lab.host.problems()).toHaveLength(1);
@@ -144,11 +149,17 @@ describe("grants", () => {
           {
             permission: "net=api.example.com:443",
             reason: "a test",
+            grantedBefore: false,
           },
-          { permission: "write=./data", reason: "a test" },
+          { permission: "write=./data", reason: "a test", grantedBefore: false },
         ],
         tools: ["plugin_probe_act"],
+        offers: [],
         installed: false,
+        replaces: "",
+        notes: [],
+        noLonger: [],
+        manifestSha256: expect.stringMatching(/^[0-9a-f]{64}$/),
       },
     });
     expect(readdirSync(lab.options.pluginsDir)).toEqual([]);
@@ -192,16 +203,18 @@ describe("grants", () => {
     ]);
   });
 
-  test("an upgrade marks what is new, keeps the plugin's own data and stops the old process", async () => {
+  test("an upgrade marks what is new, keeps the plugin's own data and lets the old process go", async () => {
     await install(wants("write=./data"));
     const data = join(lab.options.pluginsDir, "probe", "data", "kept.txt");
     expect(await act({ write: data })).toEqual({ status: "done", output: "written" });
     const upgrade = authored(wants("write=./data", "memory=read"));
     expect(await lab.host.admin.look(upgrade)).toMatchObject({
-      value: { wants: [{ reason: "a test" }, { reason: "NEW since it was last granted: a test" }], installed: true },
+      value: { wants: [{ grantedBefore: true }, { grantedBefore: false }], installed: true, replaces: "1.0.0" },
     });
+    const old = row()?.pid ?? 0;
     expect(await lab.host.admin.install(upgrade, true)).toMatchObject({ ok: true });
-    expect(processesWith(lab.dir)).toEqual([]);
+    await expect.poll(() => existsSync(`/proc/${old}`)).toBe(false);
+    await expect.poll(() => readdirSync(lab.options.pluginsDir)).toEqual(["probe"]);
     expect(readFileSync(data, "utf8")).toBe("written");
     expect(await act()).toMatchObject({ status: "done" });
   });
@@ -222,7 +235,7 @@ describe("grants", () => {
   test("removed it is gone with its grant, its process and its files", async () => {
     await install();
     expect(await act()).toMatchObject({ status: "done" });
-    expect(await lab.host.admin.remove("probe")).toEqual({ ok: true, value: undefined });
+    expect(await lab.host.admin.remove("probe")).toEqual({ ok: true, value: [] });
     expect(processesWith(lab.dir)).toEqual([]);
     expect(readdirSync(lab.options.pluginsDir)).toEqual([]);
     expect(readdirSync(lab.options.grantsDir)).toEqual([]);
@@ -276,6 +289,7 @@ describe("grants", () => {
     const { pluginsDir, sdkFile } = lab.options;
     const staged = await stagePlugin({ pluginsDir, sdkFile, reserved: [] }, "probe", authored());
     if (!staged.ok) throw new Error(staged.failure.message);
+    rmSync(staged.value.staging, { recursive: true });
     const failing = { ...staged.value, staging: join(pluginsDir, ".new-absent") };
     expect(await placeStaged(failing)).toMatchObject({ ok: false, failure: { code: "unavailable" } });
     expect(readdirSync(pluginsDir)).toEqual(["probe"]);
@@ -419,9 +433,9 @@ describe("without a sandbox", () => {
       },
     });
     expect(processesWith(lab.dir)).toEqual([]);
-    expect(await lab.host.admin.trust("probe", true)).toEqual({ ok: true, value: undefined });
+    expect(await lab.host.admin.grant("probe", [], true)).toMatchObject({ ok: true });
     expect(await act()).toEqual({ status: "done", output: "nothing" });
-    expect(await lab.host.admin.trust("probe", false)).toEqual({ ok: true, value: undefined });
+    expect(await lab.host.admin.revoke("probe", [], true)).toMatchObject({ ok: true });
     expect(processesWith(lab.dir)).toEqual([]);
     expect(await act()).toMatchObject({ failure: { code: "denied" } });
   });

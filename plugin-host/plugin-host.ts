@@ -1,14 +1,27 @@
 import { chmod, mkdir } from "node:fs/promises";
 import { dirname } from "node:path";
-import type { PluginAdmin } from "../core/domain/admin.ts";
+import type { HookRow, PluginAdmin } from "../core/domain/admin.ts";
+import type { DocumentSources } from "../core/domain/document-source.ts";
+import type { Embedder } from "../core/domain/embedder.ts";
 import type { Failure } from "../core/domain/failure.ts";
+import type { HookSource } from "../core/domain/hook.ts";
 import type { Memory } from "../core/domain/memory.ts";
+import type { ProviderSource } from "../core/domain/provider.ts";
+import type { SlashCommandSource } from "../core/domain/slash-command.ts";
 import type { ToolSource } from "../core/domain/tool.ts";
 import type { Launcher } from "../sandbox/os/launcher.ts";
+import { hookRows } from "./hook-rows.ts";
 import { openGrantStore } from "./install/grant-store.ts";
 import { recoverInstalls } from "./install/install.ts";
-import { createPluginAdmin, failureOf } from "./plugin-admin.ts";
+import { BREAKER_LIMITS, type BreakerLimits } from "./life/restart-policy.ts";
+import { HOST_MAJORS } from "./manifest/manifest.ts";
+import type { ReadSettings } from "./manifest/settings.ts";
+import { pluginHookSource } from "./offer/plugin-hooks.ts";
+import { createPluginAdmin } from "./plugin-admin.ts";
+import { failureOf } from "./plugin-rows.ts";
 import { createRegistry } from "./registry.ts";
+import { openArtifacts } from "./service/artifacts.ts";
+import type { PluginRecords } from "./service/plugin-records.ts";
 
 export type PluginHostOptions = {
   /**
@@ -24,17 +37,34 @@ export type PluginHostOptions = {
   /** The Node that plugins with the command "node" run on. */
   readonly nodeBinary: string;
   readonly hostVersion: string;
+  /** Majors of clawd.plugin that plugins are offered; all that this host speaks unless told otherwise. */
+  readonly hostMajors?: readonly number[];
   /** What "clawd/plugin" means in a plugin that is bundled at install. */
   readonly sdkFile: string;
+  /** What a person set for a plugin, read afresh at each start of it. */
+  readonly settings: ReadSettings;
+  /** How many crashes within which time make a plugin rest; five within five minutes unless told otherwise. */
+  readonly breaker?: BreakerLimits;
   /** Milliseconds since 1970-01-01 UTC. */
   readonly now: () => number;
   /** Unpredictable bytes: tokens, names of folders, jitter. */
   readonly random: (bytes: number) => Uint8Array;
   readonly recall: Memory["search"];
+  /** What is kept of plugins for good. */
+  readonly records: PluginRecords;
+  /** What they wrote that is too large for a message; out of every plugin's reach. Made when something is written. */
+  readonly artifactsDir: string;
 };
 
 export type PluginHost = {
   readonly tools: ToolSource;
+  readonly hooks: HookSource;
+  /** The same hooks as people see them, in the order of running. */
+  hookRows(): readonly HookRow[];
+  readonly models: ProviderSource;
+  readonly commands: SlashCommandSource;
+  readonly sources: DocumentSources;
+  embedders(): readonly Embedder[];
   readonly admin: PluginAdmin;
   /** What is wrong with plugins that are turned on. */
   problems(): readonly Failure[];
@@ -52,10 +82,32 @@ export async function openPluginHost(options: PluginHostOptions): Promise<Plugin
   await recoverInstalls(pluginsDir);
   const reserved = [dirname(pluginsDir), grantsDir, runtimeDir];
   const grants = openGrantStore(grantsDir);
-  const registry = createRegistry({ ...options, grants, reserved });
+  const artifacts = openArtifacts(options.artifactsDir, options.random);
+  const registry = createRegistry({
+    breaker: BREAKER_LIMITS,
+    hostMajors: HOST_MAJORS,
+    ...options,
+    grants,
+    reserved,
+    artifacts,
+  });
   return {
     tools: registry.tools,
-    admin: createPluginAdmin({ registry, grants, place: { pluginsDir, sdkFile, reserved }, launcher, now }),
+    hooks: pluginHookSource(registry.hooks),
+    hookRows: () => hookRows({ registry, launcher }),
+    models: () => registry.enabled().flatMap(({ offers }) => offers.models),
+    commands: () => registry.enabled().flatMap(({ offers }) => offers.commands),
+    sources: () => registry.enabled().flatMap(({ offers }) => offers.sources),
+    embedders: () => registry.enabled().flatMap(({ offers }) => offers.embedders),
+    admin: createPluginAdmin({
+      registry,
+      grants,
+      artifacts,
+      records: options.records,
+      place: { pluginsDir, sdkFile, reserved },
+      launcher,
+      now,
+    }),
     problems: () =>
       registry.all().flatMap(({ live }) => {
         const failure = live.ok ? failureOf(live.value, launcher) : live.failure;

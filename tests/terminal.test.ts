@@ -469,7 +469,7 @@ describe.skipIf(MISSING !== "")("on a terminal", () => {
     expect(await no.ended).toBe(1);
     const none = openTerminal(["plugin", "list"]);
     expect(await none.ended).toBe(0);
-    await none.shows("there are no plugins; claw plugin install DIR");
+    await none.shows("No plugins installed.");
     const yes = openTerminal(["plugin", "install", hello, "--trust"]);
     await yes.shows("grant this and install?");
     yes.type("y");

@@ -1,103 +1,131 @@
-import { resolve } from "node:path";
 import type { DescMessage, DescMethodUnary, MessageInitShape } from "@bufbuild/protobuf";
 import {
-  type InstallPluginResponse,
-  InstallPluginResponseSchema,
+  GrantPluginResponseSchema,
   PluginAdminService,
+  type PluginStatus,
   PluginStatusSchema,
+  RevokePluginResponseSchema,
 } from "../../proto/gen/clawd/v1/admin_pb.ts";
 import type { Arguments } from "../args.ts";
 import { type Context, withDaemon } from "../command.ts";
 import { escapeControls, escapeLine } from "../escape.ts";
-import { isInterrupt, readKey } from "../key.ts";
 import { printJson, printProto } from "../proto-json.ts";
 import { printTable } from "../table.ts";
-import { EXIT, fail } from "../trouble.ts";
+import { EXIT } from "../trouble.ts";
 import { stateName } from "./daemon.ts";
 
 /** A change may build or stop a plugin, which takes a while on a busy machine. */
 const CHANGE_LIMIT_MS = 300_000;
 
-const NO_PLUGINS = "there are no plugins; claw plugin install DIR shows what one asks for, and adds it";
+const HEADINGS = ["NAME", "VERSION", "STATE", "BRINGS", "MAY", "RESTARTS"];
 
 /** `claw plugin list` */
 export function listPlugins(context: Context, args: Arguments): Promise<number> {
+  const { screen } = context;
   return withDaemon(context, async (daemon) => {
     const listed = await daemon.call(PluginAdminService.method.listPlugins, {});
     if (!listed.ok) return context.report(listed.trouble);
+    const { plugins, folder } = listed.value;
     if (args.on("json")) {
-      for (const one of listed.value.plugins) printProto(context.screen, PluginStatusSchema, one);
+      for (const one of plugins) printProto(screen, PluginStatusSchema, one);
       return EXIT.done;
     }
-    const rows = listed.value.plugins.map((one) => [
-      one.name,
-      one.version,
-      one.failure === undefined ? stateName(one.state) : `${stateName(one.state)}: ${one.failure.message}`,
-      one.tools.join(" "),
-      [...one.granted, ...(one.trusted ? ["trusted without a sandbox"] : [])].join(" "),
-      String(one.restarts),
-    ]);
-    printTable(context.screen, ["NAME", "VERSION", "STATE", "TOOLS", "GRANTED", "RESTARTS"], rows, NO_PLUGINS);
-    return EXIT.done;
-  });
-}
-
-/** `claw plugin install DIR`: looks, shows what the plugin asks for, and installs it when a person agrees. */
-export function installPlugin(context: Context, args: Arguments): Promise<number> {
-  const { screen } = context;
-  const folder = resolve(context.folder, args.positionals[0] ?? "");
-  const trust = args.on("trust");
-  return withDaemon(context, async (daemon) => {
-    const install = PluginAdminService.method.installPlugin;
-    const looked = await daemon.call(install, { folder, grant: false, trust });
-    if (!looked.ok) return context.report(looked.trouble);
-    for (const line of describeOffer(looked.value, trust)) screen.note(line);
-    if (!args.on("yes")) {
-      if (!context.attended) {
-        const hint = "read the list above; claw plugin install DIR --yes grants it";
-        return context.report(fail("usage", "nobody is at a terminal to grant what the plugin asks for", hint).trouble);
-      }
-      const show = (): void => screen.ask("grant this and install? [y] yes · [n] no ");
-      const key = await readKey(context.stdin, { wanted: ["y", "n"], show }, new AbortController().signal);
-      screen.unask();
-      if (isInterrupt(key)) return EXIT.interrupted;
-      if (key !== "y") {
-        screen.note("not installed");
-        return EXIT.failed;
-      }
+    if (plugins.length === 0) {
+      screen.data("No plugins installed.\n");
+      screen.data(`Plugin directory: ${folder}\n`);
+      screen.note("claw plugin install DIR shows what one asks for, and adds it");
+      return EXIT.done;
     }
-    screen.spin("installing");
-    const installed = await daemon.call(install, { folder, grant: true, trust }, { limitMs: CHANGE_LIMIT_MS });
-    screen.rest();
-    if (!installed.ok) return context.report(installed.trouble);
-    if (args.on("json")) printProto(screen, InstallPluginResponseSchema, installed.value);
-    else screen.note(`installed ${escapeLine(installed.value.name)} ${escapeLine(installed.value.version)}`);
+    printTable(screen, HEADINGS, plugins.map(describeRow), "");
+    for (const one of plugins) for (const line of describeWaiting(one)) screen.note(line);
+    for (const { name, warnings } of plugins) {
+      for (const warning of warnings) screen.note(screen.paintNote("yellow", `! ${escapeLine(`${name}: ${warning}`)}`));
+    }
     return EXIT.done;
   });
 }
 
-function describeOffer(offer: InstallPluginResponse, trust: boolean): string[] {
-  const lines = [`${escapeLine(offer.name)} ${escapeLine(offer.version)}: ${escapeLine(offer.description)}`];
-  lines.push(`  brings: ${offer.tools.map(escapeLine).join(", ") || "no tools"}`);
-  if (offer.wants.length === 0) lines.push("  asks for: nothing");
-  for (const want of offer.wants) {
-    lines.push(
-      `  asks for: ${escapeLine(want.permission)}${want.reason === "" ? "" : ` (${escapeLine(want.reason)})`}`,
-    );
+function describeRow(one: PluginStatus): string[] {
+  return [
+    one.name,
+    one.version,
+    one.failure === undefined ? stateName(one.state) : `${stateName(one.state)}: ${one.failure.message}`,
+    [...one.tools, ...one.offers].join(", "),
+    [...one.granted, ...(one.trusted ? ["trusted without a sandbox"] : [])].join(" "),
+    String(one.restarts),
+  ];
+}
+
+/** What is odd, and what a person could decide about: permissions that are withheld, an upgrade that waits. */
+function describeWaiting({ name, version, warnings, withheld, heldVersion, heldWants }: PluginStatus): string[] {
+  const grant = `claw plugin grant ${escapeLine(name)}`;
+  const lines = warnings.map((warning) => `${escapeLine(name)}: ${escapeLine(warning)}`);
+  if (withheld.length > 0) {
+    const what = withheld.map(escapeLine).join(" ");
+    lines.push(`${escapeLine(name)}: withheld ${what}; ${grant} PERMISSION gives one back`);
   }
-  if (trust) lines.push("  --trust: where this machine has no sandbox it will run with everything that you may do");
+  if (heldVersion !== "") {
+    lines.push(
+      `${escapeLine(name)}: version ${escapeLine(heldVersion)} waits beside ${escapeLine(version)}; ${grant} takes it`,
+    );
+    for (const { permission, reason } of heldWants) lines.push(wantLine("+", permission, reason));
+  }
   return lines;
 }
 
-/** `claw plugin grant NAME [--trust]` */
+/** A permission in a list of them: "+" is new, "=" as before, "-" no longer. */
+export function wantLine(mark: string, permission: string, reason: string): string {
+  return `  ${mark} ${escapeLine(permission)}${reason === "" ? "" : ` (${escapeLine(reason)})`}`;
+}
+
+/** `claw plugin grant NAME [PERMISSION...] [--trust]` */
 export function grantPlugin(context: Context, args: Arguments): Promise<number> {
-  const change = { name: nameOf(args), trust: args.on("trust") };
-  return changePlugin(context, args, PluginAdminService.method.grantPlugin, change, "granted");
+  const [name = "", ...permissions] = args.positionals;
+  const change = { name, permissions, trust: args.on("trust") };
+  return withDaemon(context, async (daemon) => {
+    context.screen.spin("granting");
+    const answer = await daemon.call(PluginAdminService.method.grantPlugin, change, { limitMs: CHANGE_LIMIT_MS });
+    context.screen.rest();
+    if (!answer.ok) return context.report(answer.trouble);
+    const { granted, version } = answer.value;
+    if (args.on("json")) printProto(context.screen, GrantPluginResponseSchema, answer.value);
+    else context.screen.note(`plugin ${escapeLine(name)} ${escapeLine(version)} ${sayMay(granted)}`);
+    return EXIT.done;
+  });
+}
+
+/** `claw plugin revoke NAME [PERMISSION...] [--trust]` */
+export function revokePlugin(context: Context, args: Arguments): Promise<number> {
+  const [name = "", ...permissions] = args.positionals;
+  const change = { name, permissions, trust: args.on("trust") };
+  return withDaemon(context, async (daemon) => {
+    const answer = await daemon.call(PluginAdminService.method.revokePlugin, change, { limitMs: CHANGE_LIMIT_MS });
+    if (!answer.ok) return context.report(answer.trouble);
+    if (args.on("json")) printProto(context.screen, RevokePluginResponseSchema, answer.value);
+    else context.screen.note(`plugin ${escapeLine(name)} ${sayMay(answer.value.granted)}`);
+    return EXIT.done;
+  });
+}
+
+function sayMay(granted: readonly string[]): string {
+  return granted.length === 0 ? "may touch nothing now" : `may touch now: ${granted.map(escapeLine).join(" ")}`;
 }
 
 /** `claw plugin remove NAME` */
 export function removePlugin(context: Context, args: Arguments): Promise<number> {
-  return changePlugin(context, args, PluginAdminService.method.removePlugin, { name: nameOf(args) }, "removed");
+  const name = nameOf(args);
+  return withDaemon(context, async (daemon) => {
+    const answer = await daemon.call(PluginAdminService.method.removePlugin, { name }, { limitMs: CHANGE_LIMIT_MS });
+    if (!answer.ok) return context.report(answer.trouble);
+    for (const note of answer.value.notes) context.screen.note(escapeLine(note));
+    if (args.on("json")) printJson(context.screen, { removed: name, ...toNotes(answer.value.notes) });
+    else context.screen.note(`removed plugin ${escapeLine(name)}`);
+    return EXIT.done;
+  });
+}
+
+function toNotes(notes: readonly string[]): { notes?: string[] } {
+  return notes.length === 0 ? {} : { notes: [...notes] };
 }
 
 /** `claw plugin enable NAME` */
@@ -106,7 +134,7 @@ export function enablePlugin(context: Context, args: Arguments): Promise<number>
   return changePlugin(context, args, PluginAdminService.method.enablePlugin, change, "enabled");
 }
 
-/** `claw plugin disable NAME` */
+/** `claw plugin disable NAME`, `claw plugin unload NAME` */
 export function disablePlugin(context: Context, args: Arguments): Promise<number> {
   const change = { name: nameOf(args), enabled: false };
   return changePlugin(context, args, PluginAdminService.method.enablePlugin, change, "disabled");

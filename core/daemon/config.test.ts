@@ -50,6 +50,7 @@ test.each([
   ['[shell]\nnet = ["https://example.com"]\n', "line 2: shell.net must hold"],
   ['[shell]\nread = ["data"]\n', 'line 2: shell.read must hold absolute paths, not "data"'],
   ["[hooks]\nkills_allowed = 0\n", "line 2: hooks.kills_allowed must be at least 1"],
+  ["[plugins]\ncrashes_allowed = 0\n", "line 2: plugins.crashes_allowed must be at least 1"],
   ['[hooks]\ncommands_without_sandbox = "yes"\n', "line 2: hooks.commands_without_sandbox must be true or false"],
   ['[record]\ntape = "x.tape"\n', "line 2: record.tape must be an absolute path"],
   ["model = \n", "line 1:"],
@@ -101,4 +102,29 @@ test("a broken file leaves the last good one in force, also after several starts
   expect((await loadConfig(home)).problems).toMatchObject([
     { message: expect.stringContaining("the defaults are in force") },
   ]);
+});
+
+test("[plugins.NAME] is kept as it stands there, for the plugin's own schema to judge", () => {
+  const text =
+    '[plugins.weather]\ncity = "Ulm"\nsince = 2020-01-02\n[plugins.weather.deep]\nlist = [1, { a = true }]\n[plugins]\nodd = 1\n';
+  const parsed = parseConfig(text, "config.toml");
+  expect(parsed).toMatchObject({
+    ok: true,
+    value: { problems: [{ message: "config.toml line 7: nobody knows the key plugins.odd, so it has no effect" }] },
+  });
+  expect(parsed.ok && [...parsed.value.config.plugins]).toEqual([
+    ["weather", { city: "Ulm", since: "2020-01-02", deep: { list: [1, { a: true }] } }],
+  ]);
+});
+
+test("after how many crashes a plugin rests can be set beside its settings", () => {
+  const text = '[plugins]\ncrashes_allowed = 1000\ncrash_window_seconds = 10\n[plugins.weather]\ncity = "Ulm"\n';
+  const breaker = { crashesAllowed: 1000, windowMs: 10_000 };
+  expect(parseConfig(text, "config.toml")).toMatchObject({ value: { config: { breaker }, problems: [] } });
+});
+
+test("a setting that JSON has no form for is refused with line and key", () => {
+  expect(parseConfig("[plugins.weather]\nheat = nan\n", "config.toml")).toMatchObject({
+    failure: { message: "config.toml line 2: plugins.weather.heat must be a number, not NaN" },
+  });
 });

@@ -1,6 +1,8 @@
 import { readFile, rename, writeFile } from "node:fs/promises";
 import { isAbsolute, join } from "node:path";
+import type { JsonObject } from "@bufbuild/protobuf";
 import { parse, TomlError } from "smol-toml";
+import { tableToJson } from "../../plugin-host/manifest/toml-json.ts";
 import { ISOLATE_LIMITS } from "../../sandbox/isolate/limits.ts";
 import { parsePermission } from "../../sandbox/permission/permission.ts";
 import { type Failure, fail, ok, type Result } from "../domain/failure.ts";
@@ -34,6 +36,10 @@ export type Config = {
   readonly gateway: { readonly port: number; readonly token: string } | undefined;
   /** File that every model answer is recorded to; empty for none. */
   readonly tape: string;
+  /** After how many crashes within which time a plugin rests. */
+  readonly breaker: { readonly crashesAllowed: number; readonly windowMs: number };
+  /** [plugins.NAME], as it stands there: only the plugin's own schema can judge it. */
+  readonly plugins: ReadonlyMap<string, JsonObject>;
 };
 
 export type LoadedConfig = {
@@ -69,6 +75,8 @@ const KEYS: Readonly<Record<string, Kind>> = {
   "hooks.commands_without_sandbox": "boolean",
   "hooks.processes": "number",
   "hooks.memory_mib": "number",
+  "plugins.crashes_allowed": "number",
+  "plugins.crash_window_seconds": "number",
   "gateway.port": "number",
   "gateway.token": "string",
   "record.tape": "string",
@@ -77,11 +85,14 @@ const KEYS: Readonly<Record<string, Kind>> = {
 /** So many kills of a hook's process within so long turn the hook off. */
 const KILLS_ALLOWED = 3;
 const KILL_WINDOW_SECONDS = 600;
+/** So many crashes of a plugin within so long, and it rests. */
+const CRASHES_ALLOWED = 5;
+const CRASH_WINDOW_SECONDS = 300;
 /** Heap of a hook's isolate, MiB: below, the surface itself does not fit; above, the process's own limit comes first. */
 const MEMORY_MIN_MIB = 8;
 const MEMORY_MAX_MIB = 128;
 
-const FILE = "config.toml";
+export const CONFIG_FILE = "config.toml";
 const LAST_GOOD = "config.last-good.toml";
 
 /**
@@ -89,8 +100,8 @@ const LAST_GOOD = "config.last-good.toml";
  * good is used in its place; a missing file means the defaults. Keys that nobody knows are problems and nothing else.
  */
 export async function loadConfig(home: string): Promise<LoadedConfig> {
-  const text = await readText(join(home, FILE));
-  const parsed = text.ok ? parseConfig(text.value ?? "", join(home, FILE)) : text;
+  const text = await readText(join(home, CONFIG_FILE));
+  const parsed = text.ok ? parseConfig(text.value ?? "", join(home, CONFIG_FILE)) : text;
   if (parsed.ok) {
     if (text.ok && text.value !== undefined) await keepLastGood(home, text.value);
     return parsed.value;
@@ -100,7 +111,7 @@ export async function loadConfig(home: string): Promise<LoadedConfig> {
   const inForce = kept === undefined ? "the defaults are in force" : "the last good one is in force";
   const problem = { ...parsed.failure, message: `${parsed.failure.message}; ${inForce}` };
   const fallback = parseConfig(kept ?? "", join(home, LAST_GOOD));
-  const config = fallback.ok ? fallback.value.config : configFrom(new Map());
+  const config = fallback.ok ? fallback.value.config : configFrom(new Map(), new Map());
   return { config, problems: [problem] };
 }
 
@@ -140,9 +151,12 @@ export function parseConfig(text: string, file: string): Result<LoadedConfig> {
       cause,
     });
   }
+  const plugins = readPluginTables(tree, text, file);
+  if (!plugins.ok) return plugins;
   const values = new Map<string, Value>();
   const problems: Failure[] = [];
-  for (const [key, value] of leaves(tree, "")) {
+  const others = { ...tree, ...(isTable(tree.plugins) ? { plugins: withoutTables(tree.plugins) } : {}) };
+  for (const [key, value] of leaves(others, "")) {
     const kind = KEYS[key];
     const where = `${file} line ${lineOf(text, key)}`;
     if (kind === undefined) {
@@ -161,17 +175,46 @@ export function parseConfig(text: string, file: string): Result<LoadedConfig> {
       hint: "docs/config.md has an example of every key",
     });
   }
-  return ok({ config: configFrom(values), problems });
+  return ok({ config: configFrom(values, plugins.value), problems });
+}
+
+/** The tables of [plugins], each the settings of one plugin; what else stands there is a key like any other. */
+function readPluginTables(
+  tree: Record<string, unknown>,
+  text: string,
+  file: string,
+): Result<ReadonlyMap<string, JsonObject>> {
+  const tables = new Map<string, JsonObject>();
+  if (!isTable(tree.plugins)) return ok(tables);
+  for (const [name, table] of Object.entries(tree.plugins)) {
+    if (!isTable(table)) continue;
+    const json = tableToJson(table, `plugins.${name}`);
+    if (!json.ok) {
+      const { path, value } = json.unsayable;
+      return fail("invalid", `${file} line ${lineOf(text, path)}: ${path} must be a number, not ${value}`, {
+        hint: "write a finite number",
+      });
+    }
+    tables.set(name, json.json);
+  }
+  return ok(tables);
+}
+
+function withoutTables(table: Record<string, unknown>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(table).filter(([, value]) => !isTable(value)));
 }
 
 /** Every value that is not a table, with its dotted key. */
 function* leaves(tree: Record<string, unknown>, prefix: string): Generator<[string, unknown]> {
   for (const [name, value] of Object.entries(tree)) {
     const key = prefix === "" ? name : `${prefix}.${name}`;
-    const isTable = typeof value === "object" && value !== null && !Array.isArray(value) && !(value instanceof Date);
-    if (isTable) yield* leaves(value as Record<string, unknown>, key);
+    if (isTable(value)) yield* leaves(value, key);
     else yield [key, value];
   }
+}
+
+function isTable(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value) && !(value instanceof Date);
 }
 
 function isKind(value: unknown, kind: Kind): value is Value {
@@ -248,6 +291,8 @@ function checkValues(values: ReadonlyMap<string, Value>): { key: string; what: s
     "hooks.kills_allowed",
     "hooks.kill_window_seconds",
     "hooks.processes",
+    "plugins.crashes_allowed",
+    "plugins.crash_window_seconds",
   ]) {
     if (values.get(key) === 0) return { key, what: "must be at least 1" };
   }
@@ -260,7 +305,7 @@ function checkValues(values: ReadonlyMap<string, Value>): { key: string; what: s
 
 const VERDICTS: readonly Verdict[] = ["allow", "ask", "deny"];
 
-function configFrom(values: ReadonlyMap<string, Value>): Config {
+function configFrom(values: ReadonlyMap<string, Value>, plugins: Config["plugins"]): Config {
   const text = (key: string) => String(values.get(key) ?? "");
   const number = (key: string, otherwise: number) => Number(values.get(key) ?? otherwise);
   const policy = VERDICTS.flatMap((verdict) =>
@@ -296,6 +341,11 @@ function configFrom(values: ReadonlyMap<string, Value>): Config {
     },
     gateway: typeof port === "number" ? { port, token: text("gateway.token") } : undefined,
     tape: text("record.tape"),
+    breaker: {
+      crashesAllowed: number("plugins.crashes_allowed", CRASHES_ALLOWED),
+      windowMs: number("plugins.crash_window_seconds", CRASH_WINDOW_SECONDS) * 1000,
+    },
+    plugins,
   };
 }
 

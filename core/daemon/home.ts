@@ -12,6 +12,8 @@ export type Home = {
   readonly sessions: string;
   readonly hooks: string;
   readonly plugins: string;
+  /** What plugins wrote that is too large for a message. */
+  readonly artifacts: string;
   readonly grants: string;
   readonly memory: string;
   readonly tokenFile: string;
@@ -32,6 +34,7 @@ export function homeAt(folder: string, runtimeDir: string): Home {
     sessions: join(dir, "sessions"),
     hooks: join(dir, "hooks"),
     plugins: join(dir, "plugins"),
+    artifacts: join(dir, "artifacts"),
     grants: join(dir, "grants"),
     memory: join(dir, "memory"),
     tokenFile: join(dir, "token"),

@@ -2,9 +2,11 @@ import { randomBytes } from "node:crypto";
 import { realpathSync } from "node:fs";
 import { join } from "node:path";
 import { openPluginHost } from "../../plugin-host/plugin-host.ts";
+import { openPluginRecords } from "../../plugin-host/service/plugin-records.ts";
 import { tryToEscape } from "../../sandbox/os/escape-trial.ts";
 import type { DaemonAdmin } from "../domain/admin.ts";
 import { ok, type Result } from "../domain/failure.ts";
+import { mergeHooks } from "../domain/hook-chain.ts";
 import type { Tool } from "../domain/tool.ts";
 import { openGateway } from "../gateway/gateway.ts";
 import { openJournal } from "../journal/jsonl-journal.ts";
@@ -16,9 +18,11 @@ import { standardGates } from "../session/gates.ts";
 import { sessionRegistry } from "../session/session-registry.ts";
 import { protectedPath } from "../tools/protected-path.ts";
 import { createTools } from "../tools/tools.ts";
+import { withPluginHooks } from "./all-hooks.ts";
 import { type Config, loadConfig } from "./config.ts";
 import type { Home } from "./home.ts";
 import { idMaker } from "./ids.ts";
+import { pluginSettings } from "./plugin-settings.ts";
 import { openSandbox, openWalls } from "./sandbox-rooms.ts";
 import { diagnose, staleVariables } from "./status.ts";
 import { gatewayToken } from "./token.ts";
@@ -51,7 +55,9 @@ export type House = { readonly socket: string; readonly startedInMs: number; clo
 export async function buildHouse(home: Home, around: Surroundings): Promise<Result<House>> {
   const { env, now, programs, nodeBinary } = around;
   const startedAtMs = now();
-  const { config, problems } = await loadConfig(home.dir);
+  const loaded = await loadConfig(home.dir);
+  const { config } = loaded;
+  let { problems } = loaded;
   const [journal, walls] = await Promise.all([
     openJournal({ dir: home.sessions, now }),
     openWalls(home, around, config),
@@ -59,7 +65,6 @@ export async function buildHouse(home: Home, around: Surroundings): Promise<Resu
   if (!journal.ok) return journal;
   const { launcher } = walls;
   const newId = idMaker(now, randomBytes);
-  const providers = providerCatalog(providerConfig(config, env), now);
   const memory = openMemory({
     dir: home.memory,
     dataDir: home.dir,
@@ -84,10 +89,17 @@ export async function buildHouse(home: Home, around: Surroundings): Promise<Resu
     nodeBinary,
     hostVersion: around.version,
     sdkFile: join(programs, "..", "plugin-host", "sdk", "plugin.ts"),
+    breaker: config.breaker,
+    settings: pluginSettings(home.dir, (found) => {
+      problems = found;
+    }),
     now,
     random: randomBytes,
     recall: memory.search,
+    records: openPluginRecords(journal.value),
+    artifactsDir: home.artifacts,
   });
+  const providers = providerCatalog(providerConfig(config, env), now, plugins.models);
   const own: readonly Tool[] = [
     ...createTools({ launcher, protectedPaths, shell: { searchPath: env.PATH ?? "", ...config.shell } }),
     ...memoryTools(memory),
@@ -95,8 +107,9 @@ export async function buildHouse(home: Home, around: Surroundings): Promise<Resu
   const sessions = sessionRegistry(journal.value, {
     providers,
     tools: () => [...own, ...plugins.tools()],
+    commands: plugins.commands,
     gates: standardGates(config.policy, (path, workspace) => protectedPath(path, workspace, protectedPaths)),
-    hooks: sandbox.hooks.hooks,
+    hooks: mergeHooks([sandbox.hooks.source, plugins.hooks]),
     record: sandbox.hooks.records.decided,
     limits: config.limits,
     complain: around.complain,
@@ -133,7 +146,7 @@ export async function buildHouse(home: Home, around: Surroundings): Promise<Resu
   const admin = {
     daemon,
     plugins: plugins.admin,
-    hooks: sandbox.hooks.admin,
+    hooks: withPluginHooks(sandbox.hooks.admin, plugins),
     scripts: sandbox.scripts,
     memory,
     query: journalQuery({ journalDir: home.sessions, nodeBinary, queryFile: join(programs, "query-process.js") }),

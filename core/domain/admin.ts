@@ -11,14 +11,26 @@ export type PluginRow = MessageInitShape<typeof PluginStatusSchema>;
 export type PluginOffer = MessageInitShape<typeof InstallPluginResponseSchema>;
 export type HookRow = MessageInitShape<typeof HookStatusSchema>;
 
-/** What people may do with plugins. Nothing here executes a plugin but `reload`. */
+/** What a plugin may touch now, and its version now. */
+export type PluginGrant = { readonly granted: readonly string[]; readonly version: string };
+
+/** What people may do with plugins. Nothing here executes a plugin but `reload`, and a look at a single executable. */
 export type PluginAdmin = {
+  /** Where they are installed, absolute. */
+  readonly pluginsDir: string;
   list(): readonly PluginRow[];
-  /** Reads the manifest in a folder; changes nothing. */
-  look(folder: string): Promise<Result<PluginOffer>>;
-  install(folder: string, trust: boolean): Promise<Result<PluginOffer>>;
-  remove(name: string): Promise<Result<void>>;
-  trust(name: string, trusted: boolean): Promise<Result<void>>;
+  /** Reads the manifest in a folder or an archive, or asks an executable; changes nothing. */
+  look(path: string, trust?: boolean): Promise<Result<PluginOffer>>;
+  /** Grants everything that it asks for. `seenSha256` is the manifest that a person saw: another one is refused. */
+  install(path: string, trust: boolean, seenSha256?: string): Promise<Result<PluginOffer>>;
+  /** Installs an upgrade that asks for nothing more; keeps another one aside until it is granted. */
+  upgrade(path: string, trust: boolean, seenSha256?: string): Promise<Result<PluginOffer>>;
+  /** The value is what a person should know about the others. */
+  remove(name: string): Promise<Result<readonly string[]>>;
+  /** With nothing named: the upgrade that waits, or else everything that is withheld. */
+  grant(name: string, permissions: readonly string[], trust: boolean): Promise<Result<PluginGrant>>;
+  /** With nothing named: all permissions. */
+  revoke(name: string, permissions: readonly string[], trust: boolean): Promise<Result<PluginGrant>>;
   enable(name: string, enabled: boolean): Promise<Result<void>>;
   reload(name: string): Promise<Result<void>>;
   log(name: string): Result<readonly string[]>;

@@ -175,3 +175,25 @@ test("events in an order that nobody writes still fold, and no prefix throws", (
     expect(fold(...bodies.slice(0, length)).seq).toBe(length);
   }
 });
+
+test("a call that a plugin makes is its own: a crash loses it, and its number is not given again", () => {
+  const call = { turnId, callId: "plugin:notes:3", tool: "read" };
+  const session = fold(opened, spoke("go"), started, { case: "toolCallStarted", value: { ...call, attempt: 1 } });
+  expect([...session.hookCalls.keys()]).toEqual(["plugin:notes:3"]);
+  expect(session.lastHookCall).toBe(3);
+  const lost = { ...call, status: ToolCallStatus.LOST };
+  expect(settle(session, () => false)).toContainEqual({ case: "toolCallEnded", value: expect.objectContaining(lost) });
+});
+
+test("what a plugin asks in its own words is answered once, whatever reach a client says", () => {
+  const principal = "plugin:notes";
+  const question = { approvalId: "q", turnId, callId: "c1", tool: "", permission: "", principal };
+  const answer = { approvalId: "q", allowed: true, scope: ApprovalScope.ALWAYS };
+  const session = fold(
+    ...[opened, spoke("go"), started],
+    { case: "approvalAsked", value: question },
+    { case: "approvalAnswered", value: answer },
+  );
+  expect(session.approvals.get("q")?.status).toBe("allowed");
+  expect([session.allowedTools, session.hookAnswers.size]).toEqual([[], 0]);
+});

@@ -223,15 +223,17 @@ function askApproval(session: Session, asked: ApprovalAsked): Partial<Session> {
   return { approvals: new Map(session.approvals).set(approvalId, approval) };
 }
 
-/** What was said about a hook is never taken for a word about the model, or the other way round. */
+/** What was said about a hook or a plugin is never taken for a word about the model, or the other way round. */
 function answerApproval(session: Session, { approvalId, allowed, scope }: ApprovalAnswered): Partial<Session> {
   const approval = session.approvals.get(approvalId);
   if (approval === undefined) return {};
   const reach = SCOPES[scope] ?? "once";
   const status = allowed ? "allowed" : "refused";
   const approvals = new Map(session.approvals).set(approvalId, { ...approval, status, scope: reach });
-  if (reach === "once") return { approvals };
   const { callId, tool, permission, principal } = approval;
+  // What a plugin asks in its own words is answered once, whatever a client says of the answer's reach.
+  const isOwnWords = tool === "" && permission === "";
+  if (reach === "once" || isOwnWords) return { approvals };
   const hook = permission === "" && !session.calls.has(callId) ? readHookCallId(callId) : undefined;
   const key = permission !== "" ? answerKey(principal, permission) : hook && answerKey(hook.principal, `calls ${tool}`);
   if (key !== undefined) return { approvals, hookAnswers: new Map(session.hookAnswers).set(key, allowed) };

@@ -34,6 +34,10 @@ export const NOT_FIRED_YET: readonly HookPoint[] = [
   "config.reloaded",
 ];
 
+export function isFired(point: HookPoint): boolean {
+  return !NOT_FIRED_YET.includes(point) && !point.startsWith("custom.");
+}
+
 /** Names of the same moments in other systems. */
 export const HOOK_POINT_ALIASES: Readonly<Record<string, HookPoint>> = {
   SessionCreated: "session.created",
@@ -95,13 +99,16 @@ export type HookEvent = {
   readonly value: JsonObject;
 };
 
+/** What holds when a hook fails: the event goes on, is stopped, or a person is asked where one can be. */
+export type HookOnError = "allow" | "deny" | "ask";
+
 /**
- * One hook's answer. `modify` carries the whole new value of the point, `answer` a result in the tool's place, `skip`
- * passes over the hooks after it, `ask` comes from `on_error: ask`.
+ * One hook's answer. `modify` carries the whole new value of the point, and with `last` passes over the hooks after it;
+ * `answer` a result in the tool's place, `skip` passes over the hooks after it, `ask` comes from `on_error: ask`.
  */
 export type HookAnswer =
   | { readonly do: "pass" }
-  | { readonly do: "modify"; readonly value: JsonObject }
+  | { readonly do: "modify"; readonly value: JsonObject; readonly last?: true }
   | { readonly do: "block"; readonly because: string }
   | { readonly do: "answer"; readonly result: JsonValue }
   | { readonly do: "skip" }
@@ -133,7 +140,7 @@ export type HookReply = { readonly answer: HookAnswer; readonly because: string;
 export type HookListener = {
   /** Unique over all hooks: a file's name, or "plugin:NAME". */
   readonly name: string;
-  /** Lower is asked first; equals in order of their names. */
+  /** Lower is asked first; equals of different sources in order of their names. */
   readonly priority: number;
   /** False for an event that it leaves alone, e.g. a call of another tool. */
   wants(event: HookEvent): boolean;
@@ -143,6 +150,7 @@ export type HookListener = {
 
 /** Hooks of one kind: scripts, plugins. */
 export type HookSource = {
+  /** In the order of running: by priority, equals as the source has it. Starts nothing. */
   listeners(point: HookPoint): Promise<readonly HookListener[]>;
   /** A session is gone for good: what is kept in memory for its hooks goes too. */
   forget(sessionId: string): void;

@@ -2,7 +2,7 @@
 
 /** A script wants to touch something that is neither granted nor denied. */
 export type PermissionQuestion = {
-  /** "hook:NAME" or "script:PATH". */
+  /** "hook:NAME", "script:PATH" or "plugin:NAME". */
   readonly principal: string;
   /** What it wants, in the permission language, with its real value: safe to show. */
   readonly permission: string;

@@ -72,6 +72,12 @@ export type Provider = {
   stream(prompt: Prompt, signal: AbortSignal): AsyncIterable<Chunk>;
 };
 
+/** Names of providers that are clawd's own, those of later releases included; no plugin may take one. */
+export const OWN_PROVIDERS: readonly string[] = ["anthropic", "openai", "gemini", "local", "tape", "rehearsal"];
+
+/** The providers that plugins offer at this moment. Of two with one name the first is meant. */
+export type ProviderSource = () => readonly Provider[];
+
 export type ResolvedModel = { readonly provider: Provider; readonly model: string };
 
 /** Finds who answers "PROVIDER/NAME", "PROVIDER" or "" (the daemon's choice). */

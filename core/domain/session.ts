@@ -40,7 +40,10 @@ export type EndedTurn = {
   readonly failure?: Failure;
 };
 
-/** A question to a person: about a call, or, when `permission` is not empty, about what a script may touch. */
+/**
+ * A question to a person: about a call; or, when `permission` is not empty, about what a script may touch; or, when `tool` is
+ * empty, too, one in the words of its `principal`.
+ */
 export type Approval = {
   readonly callId: string;
   readonly tool: string;
@@ -51,21 +54,26 @@ export type Approval = {
   readonly scope: "once" | "session" | "always";
 };
 
-/** A call that a hook makes; the model knows nothing of it. */
+/** A call that a hook or a plugin makes; the model knows nothing of it. */
 export type HookCall = { readonly callId: string; readonly tool: string; readonly turnId: string };
 
-/** What a hook's call ids begin with; no call of a model's has such an id. */
-export const HOOK_CALL_PREFIX = "hook:";
+/** What the ids of their calls begin with; no call of a model's has such an id. */
+const STRANGER_CALL = /^(?:hook|plugin):/;
 
-/** The id of the call with this number that a hook makes; `principal` is "hook:NAME". */
+/** True for an id that only the call of a hook or a plugin may have. */
+export function isStrangersCallId(callId: string): boolean {
+  return STRANGER_CALL.test(callId);
+}
+
+/** The id of the call with this number that a hook or a plugin makes; `principal` is "hook:NAME" or "plugin:NAME". */
 export function hookCallId(principal: string, number: number): string {
   return `${principal}:${number}`;
 }
 
-/** "hook:NAME" for the id of a call that a hook makes, and its number in the session; undefined for any other. */
+/** "hook:NAME" or "plugin:NAME" for the id of a call of theirs, and its number in the session; undefined for any other. */
 export function readHookCallId(callId: string): { readonly principal: string; readonly number: number } | undefined {
   const at = callId.lastIndexOf(":");
-  if (!callId.startsWith(HOOK_CALL_PREFIX) || at < HOOK_CALL_PREFIX.length) return undefined;
+  if (!isStrangersCallId(callId) || at <= callId.indexOf(":")) return undefined;
   return { principal: callId.slice(0, at), number: Number(callId.slice(at + 1)) || 0 };
 }
 

@@ -1,3 +1,4 @@
+import type { Desk } from "./desk.ts";
 import type { Result } from "./failure.ts";
 
 /** A message "/name args" as whoever serves the command gets to see it. */
@@ -5,6 +6,8 @@ export type SlashCall = {
   readonly args: string;
   readonly sessionId: string;
   readonly workspace: string;
+  /** What the conversation offers while it waits for the answer. */
+  readonly desk: Desk;
 };
 
 /** `say` goes to the model in the message's place; `show` goes to the person, and nothing is said. */
@@ -17,5 +20,5 @@ export type SlashCommand = {
   run(call: SlashCall, signal: AbortSignal): Promise<Result<SlashOutcome>>;
 };
 
-/** The commands there are at this moment. */
+/** The commands there are at this moment. Of two with one name the first is meant. */
 export type SlashCommandSource = () => readonly SlashCommand[];

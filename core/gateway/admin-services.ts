@@ -72,17 +72,20 @@ function routeDaemon(router: ConnectRouter, { daemon, plugins, hooks }: Admin, s
 
 function routePlugins(router: ConnectRouter, plugins: PluginAdmin): void {
   router.service(PluginAdminService, {
-    listPlugins: async () => ({ plugins: [...plugins.list()] }),
-    async installPlugin({ folder, grant, trust }) {
-      return unwrap(await (grant ? plugins.install(folder, trust) : plugins.look(folder)));
+    listPlugins: async () => ({ plugins: [...plugins.list()], folder: plugins.pluginsDir }),
+    async installPlugin({ folder, grant, trust, upgrade, manifestSha256 }) {
+      if (grant) return unwrap(await plugins.install(folder, trust, manifestSha256));
+      return unwrap(await (upgrade ? plugins.upgrade(folder, trust, manifestSha256) : plugins.look(folder, trust)));
     },
     async removePlugin({ name }) {
-      unwrap(await plugins.remove(name));
-      return {};
+      return { notes: [...unwrap(await plugins.remove(name))] };
     },
-    async grantPlugin({ name, trust }) {
-      unwrap(await plugins.trust(name, trust));
-      return {};
+    async grantPlugin({ name, permissions, trust }) {
+      const { granted, version } = unwrap(await plugins.grant(name, permissions, trust));
+      return { granted: [...granted], version };
+    },
+    async revokePlugin({ name, permissions, trust }) {
+      return { granted: [...unwrap(await plugins.revoke(name, permissions, trust)).granted] };
     },
     async enablePlugin({ name, enabled }) {
       unwrap(await plugins.enable(name, enabled));

@@ -43,6 +43,7 @@ beforeAll(async () => {
   const sessions = sessionRegistry(journal.value, {
     providers: onlyProvider(scriptedProvider([{ text: "hello" }])),
     tools: () => [],
+    commands: () => [],
     gates: [],
     hooks: { hears: async () => false, run: async () => NO_HOOKS, forget() {} },
     record: async () => ({ ok: true, value: undefined }),

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { collect, READ_NOTES } from "../../tests/contracts/provider.ts";
 import { startModelServer } from "../../tests/kit/model-server.ts";
+import { NO_USAGE, type Provider } from "../domain/provider.ts";
 import { DEFAULT_ANTHROPIC_MODEL } from "./anthropic.ts";
 import { type ProviderConfig, providerCatalog } from "./catalog.ts";
 
@@ -72,5 +73,65 @@ test("every run can be recorded and then replayed without the server", async () 
   if (!replay.ok) throw new Error(replay.failure.message);
   expect(await collect(replay.value.provider, { ...READ_NOTES, model: replay.value.model })).toEqual(said);
   expect(await readFile(recordTo, "utf8")).toBe(tape);
+  await rm(folder, { recursive: true });
+});
+
+const offered = (name: string): Provider => ({
+  name,
+  defaultModel: "best",
+  async *stream({ model }) {
+    yield { kind: "delta", block: 0, of: "text", text: `${name}/${model}` };
+    yield { kind: "block", block: 0, content: { kind: "text", text: `${name}/${model}` } };
+    yield { kind: "end", stop: "done", usage: NO_USAGE };
+  },
+});
+
+test("a plugin's provider is found by its name as long as it is offered, and is never the default by itself", () => {
+  let plugins = [offered("parrot"), offered("crow")];
+  const catalog = providerCatalog({}, now, () => plugins);
+  const found = (asked: string) => {
+    const resolved = catalog.resolve(asked);
+    return resolved.ok ? [resolved.value.provider, resolved.value.model] : resolved.failure;
+  };
+  expect(found("parrot/grey/2")).toEqual([plugins[0], "grey/2"]);
+  expect(found("crow")).toEqual([plugins[1], "best"]);
+  expect(found("")).toMatchObject([{ name: "rehearsal" }, "plain"]);
+  expect(found("owl")).toMatchObject({ code: "not_found", hint: expect.stringContaining("tape/FILE, parrot, crow") });
+  plugins = [];
+  expect(found("parrot")).toMatchObject({ code: "not_found" });
+});
+
+test("a plugin's provider can be the default by config, and is asked for only when somebody asks", () => {
+  let asked = 0;
+  const plugins = () => {
+    asked += 1;
+    return [offered("parrot")];
+  };
+  const catalog = providerCatalog({ default: "parrot/grey" }, now, plugins);
+  expect(asked).toBe(0);
+  expect(catalog.defaultName).toBe("parrot/grey");
+  expect(providerCatalog({}, now, plugins).resolve("").ok).toBe(true);
+  expect(asked).toBe(1);
+});
+
+test.each(["anthropic", "openai", "gemini", "local", "rehearsal", "tape"])(
+  "a plugin that calls itself %s is never asked",
+  (name) => {
+    const mine = offered(name);
+    const found = providerCatalog({}, now, () => [mine]).resolve(`${name}/x`);
+    expect(found.ok && found.value.provider === mine).toBe(false);
+  },
+);
+
+test("what a plugin's provider answers is recorded, too, and its recording is made once", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "clawd-catalog-"));
+  const recordTo = join(folder, "run.tape");
+  const plugins = [offered("parrot")];
+  const { resolve } = providerCatalog({ recordTo }, now, () => plugins);
+  const [first, second] = [resolve("parrot/grey"), resolve("parrot/grey")];
+  if (!first.ok || !second.ok) throw new Error("not found");
+  expect(first.value.provider).toBe(second.value.provider);
+  await collect(first.value.provider, { ...READ_NOTES, model: "grey" });
+  expect(await readFile(recordTo, "utf8")).toContain("parrot/grey");
   await rm(folder, { recursive: true });
 });

@@ -1,6 +1,6 @@
 import { isAbsolute } from "node:path";
 import { fail, ok, type Result } from "../domain/failure.ts";
-import type { Provider, ProviderCatalog } from "../domain/provider.ts";
+import { OWN_PROVIDERS, type Provider, type ProviderCatalog, type ProviderSource } from "../domain/provider.ts";
 import { anthropicProvider, DEFAULT_ANTHROPIC_MODEL } from "./anthropic.ts";
 import { KEY_HINT } from "./anthropic-failure.ts";
 import { rehearsalProvider } from "./rehearsal.ts";
@@ -27,15 +27,18 @@ type Found = { readonly provider: Provider; readonly model: string };
 
 /**
  * Finds who answers. Without a name: what the config names, else Anthropic when it has a key, else the rehearsal.
- * `defaultName` is that answer as "PROVIDER/NAME". A provider is made once and kept.
+ * `defaultName` is that answer as "PROVIDER/NAME". A provider is made once and kept. Plugins come after what is built in,
+ * are never the default by themselves, and are looked at only when somebody names a provider that is not built in.
  */
 export function providerCatalog(
   config: ProviderConfig,
   nowMs: () => number,
+  plugins: ProviderSource = () => [],
 ): ProviderCatalog & { readonly defaultName: string } {
   const { anthropic, recordTo } = config;
   const tape = recordTo === undefined ? undefined : tapeWriter(recordTo);
   const made = new Map<string, Provider>();
+  const recordings = new WeakMap<Provider, Provider>();
 
   function keep(key: string, make: () => Provider): Provider {
     let provider = made.get(key);
@@ -80,6 +83,15 @@ export function providerCatalog(
     }
   }
 
+  function findPlugin(name: string, model: string): Found | undefined {
+    if (OWN_PROVIDERS.includes(name)) return undefined;
+    const offered = plugins().find((provider) => provider.name === name);
+    if (offered === undefined) return undefined;
+    const provider = recordings.get(offered) ?? recorded(offered, tape, nowMs);
+    recordings.set(offered, provider);
+    return { provider, model: model === "" ? offered.defaultModel : model };
+  }
+
   const fallback = anthropic === undefined || anthropic.apiKey === "" ? "rehearsal" : "anthropic";
   const wanted = config.default === undefined || config.default === "" ? fallback : config.default;
 
@@ -88,22 +100,30 @@ export function providerCatalog(
     const slash = text.indexOf("/");
     const name = slash === -1 ? text : text.slice(0, slash);
     const model = slash === -1 ? "" : text.slice(slash + 1);
-    return isName(name) ? find(name, model) : unknownName(text, anthropic?.apiKey ?? "");
+    if (isName(name)) return find(name, model);
+    const found = findPlugin(name, model);
+    if (found !== undefined) return ok(found);
+    const offered = plugins().map((provider) => provider.name);
+    return unknownName(text, anthropic?.apiKey ?? "", offered);
   }
 
-  const first = resolve("");
-  return { resolve, defaultName: first.ok ? `${first.value.provider.name}/${first.value.model}` : wanted };
+  return {
+    resolve,
+    get defaultName() {
+      const first = resolve("");
+      return first.ok ? `${first.value.provider.name}/${first.value.model}` : wanted;
+    },
+  };
 }
 
 function isName(name: string): name is ProviderName {
   return NAMES.some((known) => known === name);
 }
 
-function unknownName(asked: string, anthropicKey: string): Result<Found> {
-  const usable =
-    anthropicKey === ""
-      ? "rehearsal, tape/FILE (anthropic once ANTHROPIC_API_KEY is set)"
-      : "anthropic/MODEL, rehearsal, tape/FILE";
+function unknownName(asked: string, anthropicKey: string, offered: readonly string[]): Result<Found> {
+  const own = anthropicKey === "" ? ["rehearsal", "tape/FILE"] : ["anthropic/MODEL", "rehearsal", "tape/FILE"];
+  const more = anthropicKey === "" ? " (anthropic once ANTHROPIC_API_KEY is set)" : "";
+  const usable = `${[...own, ...new Set(offered)].join(", ")}${more}`;
   const hint = asked.startsWith("claude") ? `did you mean anthropic/${asked}?` : `there are: ${usable}`;
   return fail("not_found", `this build has no model provider "${asked}"`, { hint });
 }

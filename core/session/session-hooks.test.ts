@@ -231,7 +231,7 @@ test("a hook that skips a message has dealt with it: no turn, no model call, and
   const hooks = scriptedHooks({ "message.received": () => ({ do: "skip" }) });
   const house = await openHouse({ replies: [], hooks });
   const id = await open(house);
-  expect(await say(house, id)).toEqual({ turnId: "", seq: 0, steered: false });
+  expect(await say(house, id)).toEqual({ turnId: "", seq: 0, steered: false, shown: "" });
   expect(cases(await stored(house, id))).toEqual(["sessionOpened", "hookRan"]);
   expect(house.prompts).toEqual([]);
 });
@@ -641,17 +641,17 @@ test("a permission is asked outside a turn as well, and answered there", async (
   expect(events.at(-1)?.body.value).toMatchObject({ outcome: TurnOutcome.DONE });
 });
 
-test("the journal of hooks is no session, whatever it holds", async () => {
+test.for(["hooks", "plugins"])("the journal of %s is no session, whatever it holds", async (kept) => {
   const house = await openHouse({ replies: [] });
-  await house.journal.create("hooks");
-  await house.journal.append("hooks", 0, [{ case: "hookSwitched", value: { hook: "x", enabled: false } }]);
+  await house.journal.create(kept);
+  await house.journal.append(kept, 0, [{ case: "hookSwitched", value: { hook: "x", enabled: false } }]);
   const gone = { ok: false, failure: { code: "not_found" } };
   await house.sessions.resumeOpenTurns();
   expect(await house.sessions.list(10)).toEqual([]);
-  expect(await house.sessions.subscribe("hooks", NOBODY, new AbortController().signal)).toMatchObject(gone);
-  expect(await house.sessions.fork("hooks", 0)).toMatchObject(gone);
+  expect(await house.sessions.subscribe(kept, NOBODY, new AbortController().signal)).toMatchObject(gone);
+  expect(await house.sessions.fork(kept, 0)).toMatchObject(gone);
   await writeFile(join(house.dir, "memory.jsonl"), "broken\n");
-  for (const id of ["hooks", "memory"]) {
+  for (const id of [kept, "memory"]) {
     expect(await house.sessions.remove(id)).toMatchObject(gone);
     await access(join(house.dir, `${id}.jsonl`));
   }

@@ -8,6 +8,7 @@ import { emptySession } from "../domain/session.ts";
 import { settle } from "../domain/settle.ts";
 import { type Awake, atWork, awakeSession, listenTo } from "./awake-session.ts";
 import { fireHooks } from "./fire-hooks.ts";
+import { hearCommand } from "./hear-command.ts";
 import { hearMessage } from "./hear-message.ts";
 import { hearOpening, type Opening } from "./hear-opening.ts";
 import type { Listener, News } from "./news.ts";
@@ -30,10 +31,18 @@ export type SayOptions = {
   readonly yolo: boolean;
 };
 
-/** The turn that answers; an empty one when a hook took the message and nothing was said. */
-export type Said = { readonly turnId: string; readonly seq: number; readonly steered: boolean };
+/**
+ * The turn that answers; an empty one when nothing was said: a hook took the message, or it was a slash command, whose
+ * answer for the person is then `shown`.
+ */
+export type Said = {
+  readonly turnId: string;
+  readonly seq: number;
+  readonly steered: boolean;
+  readonly shown: string;
+};
 
-const NOTHING_SAID: Said = { turnId: "", seq: 0, steered: false };
+const NOTHING_SAID: Said = { turnId: "", seq: 0, steered: false, shown: "" };
 
 type Scope = Extract<Command, { kind: "answer" }>["scope"];
 
@@ -201,7 +210,11 @@ export function sessionRegistry(journal: Journal, services: TurnServices): Sessi
     const resolved = services.providers.resolve(wantedModel);
     if (!resolved.ok) return resolved;
     const { provider, model } = resolved.value;
-    const heard = await hearMessage(around(session, state.turn?.id ?? "", stopping.signal), options.text);
+    const moment = around(session, state.turn?.id ?? "", stopping.signal);
+    const meant = await hearCommand(moment, options.text);
+    if (!meant.ok) return meant;
+    if (meant.value.do === "show") return ok({ ...NOTHING_SAID, shown: meant.value.text });
+    const heard = await hearMessage(moment, meant.value.text);
     if (!heard.ok) return heard;
     const { text, receipts } = heard.value;
     if (text === undefined) {
@@ -228,6 +241,7 @@ export function sessionRegistry(journal: Journal, services: TurnServices): Sessi
       turnId: started === undefined ? turnId : wanted.turnId,
       seq: spoke?.seq ?? 0,
       steered: started === undefined,
+      shown: "",
     });
   }
 

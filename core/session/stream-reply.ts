@@ -5,7 +5,7 @@ import { DeltaKind } from "../../proto/gen/clawd/v1/session_pb.ts";
 import type { EventBody } from "../domain/event.ts";
 import { type Failure, unreachable } from "../domain/failure.ts";
 import { NO_USAGE, type Prompt, type Provider, type ReplyBlock, type TokenUsage } from "../domain/provider.ts";
-import { HOOK_CALL_PREFIX } from "../domain/session.ts";
+import { isStrangersCallId } from "../domain/session.ts";
 import type { ToolCallBlock } from "./judge-call.ts";
 import { type HeldReply, judgeReply, type NumberedBlock } from "./judge-reply.ts";
 import type { TurnContext } from "./turn-context.ts";
@@ -96,8 +96,8 @@ export async function streamReply(turn: TurnContext, provider: Provider, prompt:
 
 /** A result finds its call by the id. Some servers give none, or the same to several calls of one reply. */
 function freshCallId(taken: Set<string>, given: string): string {
-  // The ids of calls that hooks make are not a model's to give.
-  const name = given === "" || given.startsWith(HOOK_CALL_PREFIX) ? "call" : given;
+  // The ids of calls that hooks and plugins make are not a model's to give.
+  const name = given === "" || isStrangersCallId(given) ? "call" : given;
   let id = name;
   for (let number = 2; taken.has(id); number += 1) id = `${name}_${number}`;
   taken.add(id);

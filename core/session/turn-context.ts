@@ -2,6 +2,7 @@ import type { Result } from "../domain/failure.ts";
 import type { Hooks } from "../domain/hook.ts";
 import type { PermissionDecision } from "../domain/permission-decision.ts";
 import type { ProviderCatalog } from "../domain/provider.ts";
+import type { SlashCommandSource } from "../domain/slash-command.ts";
 import type { ToolSource } from "../domain/tool.ts";
 import type { Gate } from "./gates.ts";
 import type { Delta } from "./news.ts";
@@ -30,6 +31,7 @@ export const DEFAULT_LIMITS: TurnLimits = {
 export type TurnServices = {
   readonly providers: ProviderCatalog;
   readonly tools: ToolSource;
+  readonly commands: SlashCommandSource;
   readonly gates: readonly Gate[];
   readonly hooks: Hooks;
   readonly limits: TurnLimits;

@@ -4,6 +4,8 @@ import { fail, ok, type Result } from "../../core/domain/failure.ts";
 import { isInFolder } from "../../sandbox/permission/grant.ts";
 
 const MAX_MESSAGES = 5;
+/** A plugin that takes longer to bundle is made to. */
+const BUNDLE_LIMIT_MS = 60_000;
 
 /**
  * Bundles one TypeScript entry of a plugin into `outFile`, an ES module that needs nothing but Node. "clawd/plugin" is
@@ -17,11 +19,13 @@ export async function bundleEntry(
   sdkFile: string,
 ): Promise<Result<void>> {
   // Loaded here: most starts of the daemon install nothing.
-  const { build } = await import("esbuild");
+  const { build, stop } = await import("esbuild");
   const root = await realpath(folder);
   const sdk = await realpath(sdkFile);
   try {
-    const built = await build({
+    const late = Promise.withResolvers<undefined>();
+    const timer = setTimeout(() => late.resolve(undefined), BUNDLE_LIMIT_MS);
+    const building = build({
       entryPoints: [join(root, entry)],
       absWorkingDir: root,
       bundle: true,
@@ -39,6 +43,13 @@ export async function bundleEntry(
       metafile: true,
       write: false,
     });
+    const built = await Promise.race([building, late.promise]).finally(() => clearTimeout(timer));
+    if (built === undefined) {
+      // It runs in a process of its own, which ends with this; the next bundling starts another.
+      building.catch(() => {});
+      await stop();
+      return fail("timed_out", `${entry} was not bundled within ${BUNDLE_LIMIT_MS / 1000} s`);
+    }
     const stray = findStray(built.metafile.inputs, root, sdk);
     if (stray !== undefined) {
       return fail("invalid", `${entry} imports ${stray}, which is outside the plugin's folder`, {

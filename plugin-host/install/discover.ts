@@ -7,18 +7,20 @@ const MAX_PLUGINS = 1000;
 
 export type FoundPlugin = { readonly name: string; readonly folder: string; readonly read: Result<ReadManifest> };
 
-/** Finds the plugins of a folder, by name; executes nothing. A missing folder holds none. Names with a dot are ours. */
+/**
+ * Finds the plugins of a folder, by name; executes nothing. A missing folder holds none. Names with a dot are ours. A file
+ * counts when its owner may execute it: it may be a plugin of one file, which runs only after it was installed.
+ */
 export function discoverPlugins(pluginsDir: string): readonly FoundPlugin[] {
   let names: string[];
   try {
     names = readdirSync(pluginsDir, { withFileTypes: true })
-      .filter((entry) => !entry.isFile())
+      .filter((entry) => !entry.name.startsWith(".") && (!entry.isFile() || isExecutable(join(pluginsDir, entry.name))))
       .map((entry) => entry.name);
   } catch {
     return [];
   }
   return names
-    .filter((name) => !name.startsWith("."))
     .sort()
     .slice(0, MAX_PLUGINS)
     .map((name) => findPlugin(pluginsDir, name));
@@ -27,9 +29,14 @@ export function discoverPlugins(pluginsDir: string): readonly FoundPlugin[] {
 /** One plugin by its folder's name, which must be its own. */
 export function findPlugin(pluginsDir: string, name: string): FoundPlugin {
   const folder = join(pluginsDir, name);
-  if (lstatSync(folder, { throwIfNoEntry: false })?.isSymbolicLink()) {
+  const info = lstatSync(folder, { throwIfNoEntry: false });
+  if (info?.isSymbolicLink() === true) {
     const hint = `install a copy of it: claw plugin install ${folder}`;
     return { name, folder, read: fail("invalid", `${folder} is a symbolic link`, { hint }) };
+  }
+  if (info?.isFile() === true) {
+    const hint = `if it speaks JSON-RPC, install it: claw plugin install ${folder}`;
+    return { name, folder, read: fail("denied", `${folder} is an executable that nobody installed`, { hint }) };
   }
   const read = readManifest(folder);
   if (read.ok && read.value.manifest.name !== name) {
@@ -37,4 +44,8 @@ export function findPlugin(pluginsDir: string, name: string): FoundPlugin {
     return { name, folder, read: fail("invalid", message, { hint: "name the folder after the plugin" }) };
   }
   return { name, folder, read };
+}
+
+function isExecutable(file: string): boolean {
+  return ((lstatSync(file, { throwIfNoEntry: false })?.mode ?? 0) & 0o100) !== 0;
 }

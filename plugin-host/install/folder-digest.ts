@@ -4,8 +4,8 @@ import { open, readdir } from "node:fs/promises";
 import { join, relative, sep } from "node:path";
 import { fail, ok, type Result } from "../../core/domain/failure.ts";
 
-const MAX_FILES = 10_000;
-const MAX_TOTAL_BYTES = 256 * 1024 * 1024;
+export const MAX_FILES = 10_000;
+export const MAX_TOTAL_BYTES = 256 * 1024 * 1024;
 
 /** Never part of a plugin: they serve the author's tools only. */
 const LEFT_OUT = new Set([".git", ".hg", ".svn", join("node_modules", ".bin")]);

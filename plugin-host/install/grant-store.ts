@@ -14,9 +14,15 @@ export type StoredGrant = {
   readonly filesSha256: string;
   /** In the permission language, relative to the plugin's folder. */
   readonly allow: readonly string[];
+  /** What its manifest asks for and a person took back: withheld also from its upgrades, until it is granted again. */
+  readonly withheld: readonly string[];
+  /** SHA-256 over the files of the upgrade that waits for a grant, hex; empty when none does. */
+  readonly heldSha256: string;
   /** It may run without an operating-system sandbox where the machine has none. */
   readonly trusted: boolean;
   readonly enabled: boolean;
+  /** A hook of its was to stop calls when it fails: they stay stopped when its manifest cannot be read any more. */
+  readonly guards: boolean;
   readonly grantedAtMs: number;
 };
 
@@ -81,18 +87,27 @@ function parseGrant(text: string, file: string): Result<StoredGrant> {
     return fail("corrupt", `the grant in ${file} is not JSON`, { hint, cause });
   }
   const { version, manifestSha256, filesSha256, allow, trusted, enabled, grantedAtMs } = json;
+  // Grants of the first release took nothing back, held nothing and guarded nothing.
+  const { withheld = [], heldSha256 = "", guards = false } = json;
   if (
     json.grantVersion === GRANT_VERSION &&
     typeof version === "string" &&
     typeof manifestSha256 === "string" &&
     typeof filesSha256 === "string" &&
-    Array.isArray(allow) &&
-    allow.every((one) => typeof one === "string") &&
+    isTexts(allow) &&
+    isTexts(withheld) &&
+    typeof heldSha256 === "string" &&
     typeof trusted === "boolean" &&
     typeof enabled === "boolean" &&
+    typeof guards === "boolean" &&
     typeof grantedAtMs === "number"
   ) {
-    return ok({ version, manifestSha256, filesSha256, allow, trusted, enabled, grantedAtMs });
+    const what = { version, manifestSha256, filesSha256, allow, withheld, heldSha256 };
+    return ok({ ...what, trusted, enabled, guards, grantedAtMs });
   }
   return fail("corrupt", `the grant in ${file} is not of the expected form`, { hint });
+}
+
+function isTexts(value: unknown): value is readonly string[] {
+  return Array.isArray(value) && value.every((one) => typeof one === "string");
 }

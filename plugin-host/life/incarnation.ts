@@ -1,15 +1,15 @@
 import { lstat, mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { Exit, FilteredNetwork, Launcher, LeasedProcess } from "../../sandbox/os/launcher.ts";
-import type { Grant } from "../../sandbox/permission/permission.ts";
 import { hearHello, sayBoot } from "../link/handshake.ts";
+import { openJsonRpcLink } from "../link/json-rpc-link.ts";
 import type { LogRing } from "../link/log-ring.ts";
 import { dialPlugin } from "../link/plugin-client.ts";
-import type { Initialized, PluginLink } from "../link/plugin-link.ts";
-import { EXIT_GRACE_MS, failedForGood, failedForNow, type Started, sayExit } from "../link/start-outcome.ts";
+import type { PluginLink } from "../link/plugin-link.ts";
+import { failedForGood, failedForNow, type Started } from "../link/start-outcome.ts";
 import { waitFor } from "../link/wait.ts";
-import type { PluginManifest } from "../manifest/manifest.ts";
 import { removeTree } from "../manifest/remove-tree.ts";
+import { type Introduction, initialize } from "./initialize.ts";
 import { planLaunch } from "./launch-plan.ts";
 
 /** 107 bytes is the least that systems allow for the path of a socket; some runtimes stop earlier. */
@@ -18,8 +18,10 @@ const TOKEN_BYTES = 32;
 const FOLDER_NAME_BYTES = 4;
 /** The rungs of the ladder by which a plugin is stopped. */
 const SHUTDOWN_MS = 2_000;
-const TETHER_MS = 1_000;
-const TERMINATE_MS = 2_000;
+type Rungs = { readonly tetherMs: number; readonly terminateMs: number };
+const RUNGS: Rungs = { tetherMs: 1_000, terminateMs: 2_000 };
+/** What legacy plugins are used to. */
+const LEGACY_RUNGS: Rungs = { tetherMs: 250, terminateMs: 1_000 };
 const KILL_MS = 2_000;
 /** A grandchild may hold the pipes of a plugin that is gone; nobody waits longer than this for them. */
 const PIPES_MS = 250;
@@ -39,23 +41,29 @@ export type Incarnation = {
   /** Resolves after that, when its sockets are gone too. */
   readonly cleaned: Promise<void>;
   readonly link: PluginLink;
-  kill(): void;
-  /** Asks, then cuts the tether, then SIGTERM, then SIGKILL: at most seven seconds in all. */
-  stop(reason: string): Promise<void>;
+  /** Why, for people, when it is more than the end of a start. */
+  kill(because?: string): void;
+  /** What the first `kill` said. */
+  killedBecause(): string | undefined;
+  /**
+   * Lets it tidy up for at most `tidyMs`, unless `hurry` is given and aborts; then asks it to end, cuts the tether, sends
+   * SIGTERM, then SIGKILL: at most seven seconds more.
+   */
+  stop(reason: string, tidyMs: number, hurry?: AbortSignal): Promise<void>;
 };
 
-export type IncarnationParts = {
-  readonly manifest: PluginManifest;
-  readonly granted: Grant;
-  readonly folder: string;
+export type IncarnationParts = Introduction & {
   readonly runtimeDir: string;
   readonly launcher: Launcher;
   readonly nodeBinary: string;
   readonly hidden: readonly string[];
-  readonly hostVersion: string;
+  /** Majors of clawd.plugin that are offered to it. */
+  readonly hostMajors: readonly number[];
   readonly log: LogRing;
   /** Opens the host's services on a socket of this process alone. */
   readonly serveHost: (socketPath: string, token: string) => Promise<{ close(): void }>;
+  /** Hears of every connection that was denied. */
+  readonly onDenied: FilteredNetwork["onDenied"];
   readonly now: () => number;
   readonly random: (bytes: number) => Uint8Array;
 };
@@ -93,37 +101,62 @@ export async function startIncarnation(parts: IncarnationParts, signal: AbortSig
         log.add("host", `${socketFolder} stays behind: ${String(cause)}`),
       ),
     );
-    const onDenied: FilteredNetwork["onDenied"] = ({ message, hint }) => log.add("host", `${message}; ${hint}`);
-    const process = parts.launcher.launch(
-      planLaunch({ ...parts, socketFolder, level: parts.launcher.level, onDenied }),
-    );
+    const process = parts.launcher.launch(planLaunch({ ...parts, socketFolder, level: parts.launcher.level }));
+    closers.push(log.redact([tokens.inbound, tokens.outbound]));
     log.startLife(`started ${manifest.name} ${manifest.version}, process ${process.pid}`);
-    const drained = Promise.all([log.drain("stdout", process.stdout), log.drain("stderr", process.stderr)]);
+    const isLegacy = manifest.protocol === "json-rpc";
+    const drained = Promise.all([
+      // What a legacy plugin writes there are its answers.
+      ...(isLegacy ? [] : [log.drain("stdout", process.stdout)]),
+      log.drain("stderr", process.stderr),
+    ]);
     const exited = process.exited.then((exit) => letPipesEnd(process, drained, exit));
     closers.push(async () => {
       process.kill();
       await waitFor(exited, KILL_MS);
     });
-    // Loads the gRPC stack while the process starts; the plugin is told of the socket afterwards.
-    const services = await parts.serveHost(host, tokens.outbound);
-    closers.push(services.close);
-    sayBoot(process.stdin, { listen, host, inboundToken: tokens.inbound, outboundToken: tokens.outbound });
-    const hello = await hearHello(manifest, process, deadlineMs - now(), signal);
-    if (!hello.ok) return await abandon(hello);
-    if (!(await isSocket(listen))) {
-      return await abandon(
-        failedForNow("invalid", `plugin "${manifest.name}" said hello but does not listen on its socket`),
-      );
-    }
-    const link = await dialPlugin(listen, tokens.inbound);
+    const meeting = { listen, host, tokens, closers, deadlineMs };
+    const opened: Started<PluginLink> = isLegacy
+      ? { ok: true, value: openJsonRpcLink(process, log) }
+      : await shakeHands(parts, process, meeting, signal);
+    if (!opened.ok) return await abandon(opened);
+    const link = opened.value;
     closers.push(link.close);
     const ready = await initialize(parts, link, exited, deadlineMs - now(), signal);
     if (!ready.ok) return await abandon(ready);
-    return { ok: true, value: makeIncarnation(process, exited, link, closeAll) };
+    return { ok: true, value: makeIncarnation(process, exited, link, closeAll, isLegacy ? LEGACY_RUNGS : RUNGS) };
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : String(cause);
     return await abandon(failedForNow("unavailable", `plugin "${manifest.name}" cannot be started: ${why}`));
   }
+}
+
+type Meeting = {
+  readonly listen: string;
+  readonly host: string;
+  readonly tokens: { readonly inbound: string; readonly outbound: string };
+  readonly closers: (() => Promise<void> | void)[];
+  readonly deadlineMs: number;
+};
+
+/** Opens the host's services, exchanges Boot and Hello, and dials the plugin's socket. */
+async function shakeHands(
+  { manifest, hostMajors, hostVersion, serveHost, now }: IncarnationParts,
+  process: LeasedProcess,
+  { listen, host, tokens, closers, deadlineMs }: Meeting,
+  signal: AbortSignal,
+): Promise<Started<PluginLink>> {
+  // Loads the gRPC stack while the process starts; the plugin is told of the socket afterwards.
+  const services = await serveHost(host, tokens.outbound);
+  closers.push(services.close);
+  const boot = { listen, host, inboundToken: tokens.inbound, outboundToken: tokens.outbound, hostVersion };
+  sayBoot(process.stdin, { ...boot, protocolMajors: [...hostMajors] });
+  const hello = await hearHello({ ...manifest, hostMajors }, process, deadlineMs - now(), signal);
+  if (!hello.ok) return hello;
+  if (!(await isSocket(listen))) {
+    return failedForNow("invalid", `plugin "${manifest.name}" said hello but does not listen on its socket`);
+  }
+  return { ok: true, value: await dialPlugin(listen, tokens.inbound, hello.value) };
 }
 
 function makeIncarnation(
@@ -131,8 +164,10 @@ function makeIncarnation(
   exited: Promise<Exit>,
   link: PluginLink,
   closeAll: () => Promise<void>,
+  { tetherMs, terminateMs }: Rungs,
 ): Incarnation {
   let isGone = false;
+  let killedBecause: string | undefined;
   void process.exited.then(() => {
     isGone = true;
   });
@@ -154,87 +189,27 @@ function makeIncarnation(
     isGone: () => isGone,
     cleaned: exited.then(closeAll),
     link,
-    kill() {
+    kill(because) {
+      killedBecause ??= because;
       isGone = true;
       process.kill();
     },
-    stop: async (reason) => {
+    killedBecause: () => killedBecause,
+    stop: async (reason, tidyMs, hurry) => {
+      if (tidyMs > 0) await waitFor(Promise.race([link.drain(tidyMs), exited]), tidyMs, hurry);
       // A plugin without Shutdown refuses at once, and the next rung follows.
       const asked = link.shutdown(reason, SHUTDOWN_MS).then((taken) => (taken ? exited : undefined));
       const left = await waitFor(Promise.race([asked, exited]), SHUTDOWN_MS);
       if (left.came !== "value" || left.value === undefined) {
         process.stdin.end();
-        if (!(await gone(TETHER_MS))) {
+        if (!(await gone(tetherMs))) {
           process.terminate();
-          await gone(TERMINATE_MS);
+          await gone(terminateMs);
         }
       }
       await closeAll();
     },
   };
-}
-
-async function initialize(
-  { manifest, hostVersion }: IncarnationParts,
-  link: PluginLink,
-  exited: Promise<Exit>,
-  timeoutMs: number,
-  signal: AbortSignal,
-): Promise<Started<void>> {
-  const name = `plugin "${manifest.name}"`;
-  const giveUp = new AbortController();
-  const answer = link
-    .initialize({ hostVersion, granted: manifest.wants.map(({ permission }) => permission) }, giveUp.signal)
-    .then(
-      (value) => ({ got: "answer" as const, value }),
-      (cause: unknown) => ({ got: "error" as const, cause }),
-    );
-  const death = exited.then((exit) => ({ got: "exit" as const, exit }));
-  try {
-    const heard = await waitFor(Promise.race([answer, death]), Math.max(1, timeoutMs), signal);
-    if (heard.came === "abort") return failedForNow("unavailable", `${name} was stopped while it started`);
-    if (heard.came === "timeout") {
-      return failedForNow(
-        "timed_out",
-        `${name} said hello, but did not answer Initialize within its ${manifest.startTimeoutMs} ms`,
-      );
-    }
-    if (heard.value.got === "answer") return judgeInitialized(manifest, heard.value.value);
-    const exit = heard.value.got === "exit" ? heard.value.exit : await exitWithin(exited, EXIT_GRACE_MS);
-    if (exit !== undefined) return failedForNow("unavailable", `${name} ${sayExit(exit)} right after it said hello`);
-    const cause = heard.value.got === "error" ? heard.value.cause : undefined;
-    return failedForNow(
-      "unavailable",
-      `${name} refused Initialize: ${cause instanceof Error ? cause.message : String(cause)}`,
-    );
-  } finally {
-    giveUp.abort();
-  }
-}
-
-async function exitWithin(exited: Promise<Exit>, timeoutMs: number): Promise<Exit | undefined> {
-  const waited = await waitFor(exited, timeoutMs);
-  return waited.came === "value" ? waited.value : undefined;
-}
-
-/** What the plugin says of itself must be what the person and the model were shown. */
-function judgeInitialized(manifest: PluginManifest, answer: Initialized): Started<void> {
-  const refuse = (problem: string) =>
-    failedForGood(
-      "invalid",
-      `plugin "${manifest.name}" ${problem}`,
-      "mend plugin.json or the program, then install it again",
-    );
-  if (answer.version !== manifest.version) {
-    return refuse(`says it is version ${JSON.stringify(answer.version)}, its plugin.json says ${manifest.version}`);
-  }
-  const served = new Set(answer.tools);
-  const declared = new Set(manifest.tools.map(({ name }) => name));
-  for (const name of served)
-    if (!declared.has(name)) return refuse(`serves a tool "${name}" that its plugin.json does not declare`);
-  for (const name of declared)
-    if (!served.has(name)) return refuse(`does not serve the tool "${name}" that its plugin.json declares`);
-  return { ok: true, value: undefined };
 }
 
 async function letPipesEnd(process: LeasedProcess, drained: Promise<unknown>, exit: Exit): Promise<Exit> {

@@ -6,6 +6,8 @@ import type { PluginManifest } from "../manifest/manifest.ts";
 const SEARCH_PATH = "/usr/local/bin:/usr/bin:/bin";
 const OPEN_FILES = 1024;
 const LARGEST_FILE_MIB = 1024;
+/** Behind the daemon and the person's own programs, when all want the processor. */
+const NICE = 5;
 /** Share of its memory that a Node plugin may fill with objects; the rest is code, stacks and buffers. */
 const HEAP_SHARE = 0.6;
 /** V8 reserves this much for machine code at its start, and the kernel counts all of it as data. */
@@ -39,15 +41,20 @@ export function planLaunch({
   onDenied,
 }: LaunchPlan): LaunchSpec {
   const onNode = manifest.command[0] === "node";
+  const isLegacy = manifest.protocol === "json-rpc";
   const mayRun = granted.allow.some(({ kind }) => kind === "run");
   const { memoryMib, processes } = manifest.limits;
   return {
     command: resolveCommand(manifest, folder, nodeBinary),
     cwd: folder,
-    env: { PATH: SEARCH_PATH, LANG: "C.UTF-8", HOME: folder, TMPDIR: "/tmp", ...manifest.env, CLAWD_PLUGIN: "1" },
+    env: {
+      ...{ PATH: SEARCH_PATH, LANG: "C.UTF-8", HOME: folder, TMPDIR: "/tmp" },
+      ...manifest.env,
+      ...(isLegacy ? {} : { CLAWD_PLUGIN: "1" }),
+    },
     confinement: {
       read: [folder, ...pathsOf(granted, "read")],
-      write: [socketFolder, ...pathsOf(granted, "write")],
+      write: [...(isLegacy ? [] : [socketFolder]), ...pathsOf(granted, "write")],
       hide: hidden,
       network: granted.allow.some(({ kind }) => kind === "net") ? { grant: granted, onDenied } : "none",
       system: onNode && !mayRun ? "libraries" : "programs",
@@ -56,10 +63,12 @@ export function planLaunch({
       dataMib: onNode ? memoryMib + NODE_CODE_RANGE_MIB : memoryMib,
       openFiles: OPEN_FILES,
       fileMib: LARGEST_FILE_MIB,
+      nice: NICE,
       // Outside a sandbox the kernel counts all processes of the user, who may have thousands of others.
       ...(level === "none" ? {} : { processes }),
     },
-    pipes: 1,
+    // Descriptor 3 is for the hello, of which a legacy plugin knows nothing.
+    pipes: isLegacy ? 0 : 1,
   };
 }
 

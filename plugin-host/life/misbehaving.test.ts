@@ -1,4 +1,6 @@
 import { afterEach, beforeAll, describe, expect, test } from "vitest";
+import { quietDesk } from "../../core/domain/desk.ts";
+import { ok } from "../../core/domain/failure.ts";
 import {
   bareLauncher,
   bundleFixture,
@@ -34,10 +36,12 @@ describe("a start that fails says how, and is over at once", () => {
   test.each<[string, string, string | RegExp]>([
     ["exit-before-hello", "unavailable", 'plugin "bad" ended with code 7 before it said hello'],
     ["hopeless", "invalid", 'plugin "bad" ended with code 78 before it said hello'],
+    ["bad-cookie", "invalid", 'plugin "bad" ended with code 64 before it said hello'],
+    ["junk-on-stdout", "invalid", 'plugin "bad" said on standard output what is no hello: "never heard"'],
     ["hello-junk", "invalid", 'plugin "bad" said on descriptor 3 what is no hello: "CLAWD? never heard"'],
     ["hello-oversize", "invalid", 'plugin "bad" wrote more than 8 KiB on descriptor 3 instead of one line of hello'],
     ["hello-error", "invalid", 'plugin "bad" cannot start: no licence'],
-    ["wrong-major", "invalid", 'plugin "bad" chose clawd.plugin major 99; this host speaks 1'],
+    ["wrong-major", "invalid", 'plugin "bad" chose clawd.plugin major 99; this host speaks 1, 2'],
     ["no-socket", "invalid", 'plugin "bad" said hello but does not listen on its socket'],
     ["garbage-socket", "unavailable", /plugin "bad" refused Initialize: .+/],
     ["exit-after-hello", "unavailable", 'plugin "bad" ended with code 9 right after it said hello'],
@@ -53,6 +57,28 @@ describe("a start that fails says how, and is over at once", () => {
   test("one that says nothing is given up after its start timeout", async () => {
     await openIn("hello-late", { startTimeoutMs: 700 });
     expect(await call()).toMatchObject(failure("timed_out", 'plugin "bad" did not say hello within 700 ms'));
+  });
+
+  test("one that closes descriptor 3 without a word is told apart", async () => {
+    await openIn("hello-closed", { startTimeoutMs: 1_500 });
+    expect(await call()).toMatchObject(
+      failure("timed_out", 'plugin "bad" closed descriptor 3 and did not say hello within 1500 ms'),
+    );
+  });
+
+  test("one that cannot write descriptor 3 says hello on standard output, among its log", async () => {
+    await openIn("hello-on-stdout");
+    expect(await call()).toEqual({ status: "done", output: "fine" });
+    expect(lab.host.admin.log("bad")).toMatchObject({ value: expect.arrayContaining(["stdout: starting up"]) });
+  });
+
+  test("one that shows its host no token gets nothing from it", async () => {
+    await openIn("token-missing");
+    expect(await call()).toEqual({ status: "done", output: "fine" });
+    const log = lab.host.admin.log("bad");
+    const lines = log.ok ? log.value.join("\n") : "";
+    expect(lines).toContain("the token of this call is missing or wrong");
+    expect(lines).not.toContain("let me in");
   });
 
   test("one that hangs in Initialize is given up after the same timeout", async () => {
@@ -114,6 +140,20 @@ describe("a call that goes wrong fails by itself, and the next one works", () =>
   });
 });
 
+describe("a verdict that comes too late", () => {
+  test("is dropped, and the next event gets its own", async () => {
+    await openIn("late-verdict");
+    const [listener] = await lab.host.hooks.listeners("tool.before");
+    const value = { tool: "read", args: {} };
+    const event = { at: "tool.before", sessionId: "s1", turnId: "t1", callId: "", workspace: lab.dir, value } as const;
+    const context = { ...quietDesk(async () => ok(undefined)), signal: new AbortController().signal };
+    const first = await listener?.ask(event, context);
+    expect(first?.because).not.toContain("said too late");
+    expect(first?.answer).toMatchObject({ do: "block" });
+    expect(await listener?.ask(event, context)).toMatchObject({ answer: { do: "pass" } });
+  });
+});
+
 describe("what a plugin prints hurts nobody", () => {
   test("a flood on standard error is read, and the last of it is kept", async () => {
     await openIn("stderr-flood");
@@ -133,6 +173,18 @@ describe("what a plugin prints hurts nobody", () => {
 });
 
 describe("nothing outlives its host", () => {
+  test.each(["ignore-eof", "ignore-sigterm"])("%s: the next rung of the ladder ends it", async (mode) => {
+    await openIn(mode);
+    expect(await call()).toEqual({ status: "done", output: "fine" });
+    await lab.host.close();
+  });
+
+  test.skipIf(launcher.level === "none")("a child of nobody, in a session of its own, goes too", async () => {
+    await openIn("double-fork");
+    expect(await call()).toEqual({ status: "done", output: "fine" });
+    await lab.host.close();
+  });
+
   test.each([
     ["in the sandbox of this machine", launcher],
     ["without any", bareLauncher],

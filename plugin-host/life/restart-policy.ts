@@ -2,32 +2,50 @@
 const FIRST_WAIT_MS = 250;
 const LONGEST_WAIT_MS = 30_000;
 /** Having been ready this long, a plugin starts again with a clean slate. */
-const SETTLED_MS = 60_000;
-const BREAKER_CRASHES = 5;
-const BREAKER_WINDOW_MS = 5 * 60_000;
+export const SETTLED_MS = 60_000;
+/** An open breaker lets one start through after this; each one that fails doubles the wait for the next. */
+const FIRST_PROBE_MS = 5 * 60_000;
+const LONGEST_PROBE_MS = 60 * 60_000;
 
-/** `streak`: crashes since it last was settled. */
-export type CrashHistory = { readonly crashedAtMs: readonly number[]; readonly streak: number };
+/** So many crashes within the window open the breaker. */
+export type BreakerLimits = { readonly crashesAllowed: number; readonly windowMs: number };
 
-export const NO_CRASHES: CrashHistory = { crashedAtMs: [], streak: 0 };
+export const BREAKER_LIMITS: BreakerLimits = { crashesAllowed: 5, windowMs: 5 * 60_000 };
+
+/** `streak`: crashes since it last was settled. `openings`: how often the breaker opened since then. */
+export type CrashHistory = {
+  readonly crashedAtMs: readonly number[];
+  readonly streak: number;
+  readonly openings: number;
+};
+
+export const NO_CRASHES: CrashHistory = { crashedAtMs: [], streak: 0, openings: 0 };
+
+/** A crash, or a start that failed. */
+export type Crash = {
+  readonly atMs: number;
+  /** How long it had been ready; 0 for never. */
+  readonly readyMs: number;
+  /** From 0 up to 1. */
+  readonly random: number;
+};
 
 /**
- * When to start again after a crash or a failed start at `nowMs`, having been ready for `readyMs` (0 for never).
- * `random` is from 0 up to 1: full jitter, so that plugins felled by one cause do not come back in step. The fifth crash
- * within five minutes opens the breaker: the wait then lasts until the oldest of them is five minutes old.
+ * When to start again. Full jitter, so that plugins felled by one cause do not come back in step. A breaker that is open
+ * lets one start through at a time, and closes when that one settled.
  */
 export function afterCrash(
-  history: CrashHistory,
-  nowMs: number,
-  readyMs: number,
-  random: number,
-): { readonly history: CrashHistory; readonly untilMs: number; readonly breaker: boolean } {
-  const streak = readyMs >= SETTLED_MS ? 0 : history.streak;
-  const crashedAtMs = [...history.crashedAtMs, nowMs]
-    .filter((at) => at > nowMs - BREAKER_WINDOW_MS)
-    .slice(-BREAKER_CRASHES);
+  before: CrashHistory,
+  { atMs, readyMs, random }: Crash,
+  { crashesAllowed, windowMs }: BreakerLimits,
+): { readonly history: CrashHistory; readonly untilMs: number; readonly breaker: "open" | "closed" } {
+  const { crashedAtMs, streak, openings } = readyMs >= SETTLED_MS ? NO_CRASHES : before;
+  const recent = [...crashedAtMs, atMs].filter((at) => at > atMs - windowMs).slice(-crashesAllowed);
+  if (openings > 0 || recent.length >= crashesAllowed) {
+    const untilMs = atMs + Math.min(LONGEST_PROBE_MS, FIRST_PROBE_MS * 2 ** openings);
+    return { history: { crashedAtMs: recent, streak: streak + 1, openings: openings + 1 }, untilMs, breaker: "open" };
+  }
   const waitMs = random * Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** streak);
-  const breaker = crashedAtMs.length === BREAKER_CRASHES;
-  const untilMs = breaker ? (crashedAtMs[0] ?? nowMs) + BREAKER_WINDOW_MS : nowMs + waitMs;
-  return { history: { crashedAtMs, streak: streak + 1 }, untilMs, breaker };
+  const history = { crashedAtMs: recent, streak: streak + 1, openings };
+  return { history, untilMs: atMs + waitMs, breaker: "closed" };
 }

@@ -1,8 +1,6 @@
 import { create } from "@bufbuild/protobuf";
 import type { Transport } from "@connectrpc/connect";
-import type { FailureCode } from "../../core/domain/failure.ts";
 import {
-  type CallToolResponse,
   EmbedService,
   HookAnswerSchema,
   HookService,
@@ -10,61 +8,68 @@ import {
   ModelService,
   PluginService,
   SlashCommandService,
-  type ToolResult as WireResult,
 } from "../../proto/gen/clawd/plugin/v1/plugin_pb.ts";
+import { PluginService as PluginService2 } from "../../proto/gen/clawd/plugin/v2/plugin_pb.ts";
 import { Health } from "../../proto/gen/grpc/health/v1/health_pb.ts";
-import { LinkError, type PluginLink, type ToolNews, type ToolResult } from "./plugin-link.ts";
+import { buildWall } from "./connect-wall.ts";
+import { type HookStream, openHookStream } from "./hook-stream.ts";
+import { coreOfMajor1 } from "./plugin-core-major1.ts";
+import { coreOfMajor2 } from "./plugin-core-major2.ts";
+import { LinkError, type PluginLink } from "./plugin-link.ts";
 
-/** The first major, over any transport that Connect has. */
-export async function linkMajor1(transport: Transport, wire: string, close: () => void): Promise<PluginLink> {
+/**
+ * The plugin is told of a call's end a little after the host has drawn its own: whoever set the limit says that it ran out.
+ */
+const DEADLINE_GRACE_MS = 1_000;
+
+export type ConnectLinkParts = {
+  readonly transport: Transport;
+  /** For people: what is spoken on the socket. */
+  readonly wire: string;
+  /** One of the host's majors. */
+  readonly major: number;
+  /** True where both sides can send at once: hook events then share one stream. */
+  readonly streamsBothWays: boolean;
+  readonly close: () => void;
+};
+
+/** Speaks any major of clawd.plugin over any transport that Connect has. */
+export async function linkByConnect({
+  transport,
+  wire,
+  major,
+  streamsBothWays,
+  close,
+}: ConnectLinkParts): Promise<PluginLink> {
   // Loaded here: a daemon that calls no plugin needs none of it.
-  const { createClient, Code, ConnectError } = await import("@connectrpc/connect");
-  const plugin = createClient(PluginService, transport);
+  const { createClient } = await import("@connectrpc/connect");
+  const wall = await buildWall();
+  const { ask, hear, translate } = wall;
+  const core =
+    major === 1
+      ? coreOfMajor1(createClient(PluginService, transport))
+      : coreOfMajor2(createClient(PluginService2, transport));
   const hooks = createClient(HookService, transport);
   const models = createClient(ModelService, transport);
   const embedders = createClient(EmbedService, transport);
   const sources = createClient(MemorySourceService, transport);
   const commands = createClient(SlashCommandService, transport);
   const health = createClient(Health, transport);
+  const stream: HookStream | undefined = streamsBothWays
+    ? openHookStream((requests, signal) => hooks.streamHooks(requests, { signal }), wall)
+    : undefined;
 
-  const KINDS = new Map([
-    [Code.Unimplemented, "unserved"],
-    [Code.ResourceExhausted, "too large"],
-    [Code.DeadlineExceeded, "timed out"],
-  ] as const);
-
-  function translate(cause: unknown, signal?: AbortSignal): LinkError {
-    const error = ConnectError.from(cause);
-    // After a crash the client says "canceled", too: only our own signal makes it a cancel.
-    const kind = signal?.aborted === true ? "cancelled" : (KINDS.get(error.code as never) ?? "broken");
-    return new LinkError(kind, error.rawMessage, cause);
-  }
-
-  async function ask<T>(work: Promise<T>, signal?: AbortSignal): Promise<T> {
-    try {
-      return await work;
-    } catch (cause) {
-      throw translate(cause, signal);
-    }
-  }
-
-  async function* hear<T>(stream: AsyncIterable<T>, signal: AbortSignal): AsyncGenerator<T> {
-    try {
-      yield* stream;
-    } catch (cause) {
-      throw translate(cause, signal);
-    }
-  }
+  const runAlone: PluginLink["runHook"] = async (event, signal) => {
+    const { answer } = await ask(hooks.runHook({ event }, { signal }), signal);
+    return answer ?? create(HookAnswerSchema);
+  };
 
   return {
-    wire: `${wire}, major 1`,
-    async initialize(facts, signal) {
-      const { version, tools } = await ask(plugin.initialize(facts, { signal }), signal);
-      return { version, tools: tools.map(({ name }) => name) };
-    },
+    wire: `${wire}, major ${core.major}`,
+    initialize: (facts, signal) => ask(core.initialize(facts, signal), signal),
     async configure(config, signal) {
       try {
-        const { problem, restartRequired } = await plugin.configure({ config }, { signal });
+        const { problem, restartRequired } = await core.configure(config, signal);
         if (problem !== "") return { problem };
         return restartRequired ? "restart" : "in force";
       } catch (cause) {
@@ -73,16 +78,16 @@ export async function linkMajor1(transport: Transport, wire: string, close: () =
         throw error;
       }
     },
-    async *callTool(call, signal) {
-      for await (const { news } of hear(plugin.callTool(call, { signal }), signal)) {
-        const said = newsOf(news);
-        // News of a kind that this host does not know comes from a newer library and is passed over.
-        if (said !== undefined) yield said;
-      }
-    },
+    callTool: (call, signal) => hear(core.callTool(call, signal, call.timeLimitMs + DEADLINE_GRACE_MS), signal),
     async runHook(event, signal) {
-      const { answer } = await ask(hooks.runHook({ event }, { signal }), signal);
-      return answer ?? create(HookAnswerSchema);
+      if (stream?.isOpen() !== true) return runAlone(event, signal);
+      try {
+        return await stream.run(event, signal);
+      } catch (cause) {
+        // Never served, so the event was not heard: it may be asked once more. One that was heard never is.
+        if (cause instanceof LinkError && cause.kind === "unserved") return runAlone(event, signal);
+        throw cause;
+      }
     },
     generate: (request, signal) => hear(models.generate(request, { signal }), signal),
     embed: ({ embedder, texts, isQuery }, signal) =>
@@ -90,10 +95,10 @@ export async function linkMajor1(transport: Transport, wire: string, close: () =
     listDocuments: (source, signal) => hear(sources.listDocuments({ source }, { signal }), signal),
     runSlashCommand: (request, signal) => ask(commands.runSlashCommand(request, { signal }), signal),
     async drain(timeLimitMs) {
-      await plugin.drain({ timeLimitMs }, { timeoutMs: timeLimitMs }).catch(() => {});
+      await core.drain(timeLimitMs).catch(() => {});
     },
     shutdown: (reason, timeoutMs) =>
-      plugin.shutdown({ reason }, { timeoutMs }).then(
+      core.shutdown(reason, timeoutMs).then(
         () => true,
         () => false,
       ),
@@ -106,24 +111,9 @@ export async function linkMajor1(transport: Transport, wire: string, close: () =
         return translate(cause).kind === "unserved";
       }
     },
-    close,
+    close() {
+      stream?.close();
+      close();
+    },
   };
-}
-
-function newsOf(news: CallToolResponse["news"]): ToolNews | undefined {
-  switch (news.case) {
-    case "progress":
-      return { kind: "progress", text: news.value };
-    case "output":
-      return { kind: "output", data: news.value.data };
-    case "result":
-      return { kind: "result", result: resultOf(news.value) };
-    default:
-      return undefined;
-  }
-}
-
-function resultOf({ isError, text }: WireResult): ToolResult {
-  const code: FailureCode = "invalid";
-  return { parts: [{ kind: "text", text }], failure: isError ? { code, message: text, hint: "" } : undefined };
 }

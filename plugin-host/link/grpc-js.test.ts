@@ -42,7 +42,8 @@ test.each([
 
 test("without the permission the host refuses to search, and says which one is missing", async () => {
   const asked = await install([]);
-  const refusal = 'plugin "foreign" may not read memory: its plugin.json does not ask for "memory=read"';
+  const refusal =
+    'plugin "foreign" may not use memory=read: it was not granted (ask for "memory=read" in plugin.json, and have it granted)';
   expect(await lab.call("plugin_foreign_act", { query: "apples" })).toMatchObject({
     status: "failed",
     output: refusal,

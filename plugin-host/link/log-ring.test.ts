@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { createLogRing } from "./log-ring.ts";
 
 test("it keeps the last 200 lines", () => {
-  const log = createLogRing();
+  const log = createLogRing(() => 0);
   for (let line = 1; line <= 250; line++) log.add("log", String(line));
   expect(log.lines()).toHaveLength(200);
   expect(log.lines().at(0)).toBe("log: 51");
@@ -12,7 +12,7 @@ test("it keeps the last 200 lines", () => {
 });
 
 test("a stream is cut into lines wherever its chunks end, letters of several bytes included", async () => {
-  const log = createLogRing();
+  const log = createLogRing(() => 0);
   const stream = new PassThrough();
   const drained = log.drain("stdout", stream);
   const bytes = Buffer.from("grün\nrot\nohne Ende");
@@ -23,7 +23,7 @@ test("a stream is cut into lines wherever its chunks end, letters of several byt
 });
 
 test("a line without end takes no more memory than its limit", async () => {
-  const log = createLogRing();
+  const log = createLogRing(() => 0);
   const stream = new PassThrough();
   const drained = log.drain("stderr", stream);
   for (let block = 0; block < 64; block++) stream.write("x".repeat(64 * 1024));
@@ -33,7 +33,7 @@ test("a line without end takes no more memory than its limit", async () => {
 });
 
 test("last words are those of the present life", () => {
-  const log = createLogRing();
+  const log = createLogRing(() => 0);
   log.add("stderr", "old sorrow");
   log.startLife("started");
   expect(log.lastErrors()).toBe("");
@@ -41,4 +41,31 @@ test("last words are those of the present life", () => {
   log.add("stdout", "chatter");
   log.add("host", "it died");
   expect(log.lastErrors()).toBe("new sorrow");
+});
+
+test("a flood is counted instead of kept, but its last words are there", async () => {
+  let nowMs = 0;
+  const log = createLogRing(() => nowMs);
+  const stream = new PassThrough();
+  const drained = log.drain("stderr", stream);
+  for (let line = 1; line <= 5_000; line++) stream.write(`line ${line}\n`);
+  stream.end("out of cheese\n");
+  await drained;
+  expect(log.lines().at(-2)).toBe("stderr: line 1000");
+  expect(log.lines().at(-1)).toBe("host: 4001 lines were dropped: it writes more than 1000 a second");
+  expect(log.lastErrors().endsWith("line 5000\nout of cheese")).toBe(true);
+  log.add("host", "it died");
+  nowMs += 1_000;
+  log.add("log", "a new second");
+  expect(log.lines().slice(-2)).toEqual(["host: it died", "log: a new second"]);
+});
+
+test("secrets are blotted out as long as they are ones", () => {
+  const log = createLogRing(() => 0);
+  const forget = log.redact(["s3cr3t-token", "short"]);
+  log.add("stderr", "Bearer s3cr3t-token, in short");
+  forget();
+  log.add("stderr", "s3cr3t-token");
+  expect(log.lines()).toEqual(["stderr: Bearer [redacted], in short", "stderr: s3cr3t-token"]);
+  expect(log.lastErrors()).toBe("Bearer [redacted], in short\ns3cr3t-token");
 });

@@ -1,8 +1,14 @@
 import type { Readable } from "node:stream";
 import { StringDecoder } from "node:string_decoder";
+import { type LevelledLine, type LogLevel, readLevels } from "./log-level.ts";
 
 const MAX_LINES = 200;
 const MAX_LINE_CHARS = 64 * 1024;
+/** More lines than this within a second are read and counted, but not kept. */
+const LINES_PER_SECOND = 1_000;
+const SECOND_MS = 1_000;
+/** Shorter ones would blot out half of what a plugin says. */
+const SECRET_LEAST_CHARS = 8;
 
 /** The last lines that a plugin wrote, over all its lives. */
 export type LogRing = {
@@ -12,7 +18,9 @@ export type LogRing = {
   add(from: LogSource, text: string): void;
   /** Reads a stream and never pauses it: a plugin whose pipe is full stands still. Resolves at its end. */
   drain(from: LogSource, stream: Readable): Promise<void>;
-  /** Oldest first, each with its source in front. */
+  /** Blots out these texts wherever they come up, until the value is called. */
+  redact(secrets: readonly string[]): () => void;
+  /** Oldest first, each with its source in front, and with its level where it says one. */
   lines(): readonly string[];
   /** The last few lines of standard error of the present life, for a failure's hint; empty when there are none. */
   lastErrors(): string;
@@ -23,33 +31,84 @@ export type LogSource = "stdout" | "stderr" | "log" | "host";
 const HINT_LINES = 10;
 const HINT_LINE_CHARS = 300;
 
-export function createLogRing(): LogRing {
-  const kept: { readonly from: LogSource; readonly text: string; readonly begins?: true }[] = [];
-  const push = (from: LogSource, text: string, cutChars: number) => {
-    kept.push({ from, text: cutChars === 0 ? text : `${text} … (${cutChars} more characters)` });
+type Kept = { readonly from: LogSource; text: string; readonly level?: LogLevel | undefined };
+
+/** @param now milliseconds since 1970-01-01 UTC */
+export function createLogRing(now: () => number): LogRing {
+  const kept: Kept[] = [];
+  /** Kept beside the ring: a flood must not wash away why it ended. */
+  let lastErrors: string[] = [];
+  const secrets = new Set<readonly string[]>();
+  const allows = limitRate(now);
+  const keep = (line: Kept) => {
+    kept.push(line);
     if (kept.length > MAX_LINES) kept.shift();
   };
-  const add = (from: LogSource, text: string) => {
-    // No more than the ring holds: what is before would be pushed out at once.
-    for (const line of text.split("\n").slice(-MAX_LINES)) {
-      push(from, line.slice(0, MAX_LINE_CHARS), Math.max(0, line.length - MAX_LINE_CHARS));
+  /** The present gap, and the line that tells of it. */
+  let dropped: { readonly notice: Kept; count: number } | undefined;
+  const hide = (text: string) => {
+    let shown = text;
+    for (const secret of [...secrets].flat()) shown = shown.replaceAll(secret, "[redacted]");
+    return shown;
+  };
+  const push = (from: LogSource, line: string, cutChars: number, read: ReadLine = asIs) => {
+    const { level, text } = read(hide(line));
+    const whole = cutChars === 0 ? text : `${text} … (${cutChars} more characters)`;
+    if (from === "stderr") lastErrors = [...lastErrors.slice(1 - HINT_LINES), whole.slice(0, HINT_LINE_CHARS)];
+    if (from === "host" || allows()) {
+      dropped = undefined;
+      keep({ from, level, text: whole });
+      return;
     }
+    if (dropped === undefined) {
+      dropped = { notice: { from: "host", text: "" }, count: 0 };
+      keep(dropped.notice);
+    }
+    dropped.count++;
+    dropped.notice.text = `${dropped.count} lines were dropped: it writes more than ${LINES_PER_SECOND} a second`;
   };
   return {
     startLife: (text) => {
-      kept.push({ from: "host", text, begins: true });
-      if (kept.length > MAX_LINES) kept.shift();
+      lastErrors = [];
+      keep({ from: "host", text });
     },
-    add,
-    drain: (from, stream) => drainLines(stream, (line, cutChars) => push(from, line, cutChars)),
-    lines: () => kept.map(({ from, text }) => `${from}: ${text}`),
-    lastErrors: () =>
-      kept
-        .slice(kept.findLastIndex(({ begins }) => begins === true) + 1)
-        .filter(({ from }) => from === "stderr")
-        .slice(-HINT_LINES)
-        .map(({ text }) => text.slice(0, HINT_LINE_CHARS))
-        .join("\n"),
+    add: (from, text) => {
+      // No more than the ring holds: what is before would be pushed out at once.
+      for (const line of text.split("\n").slice(-MAX_LINES)) {
+        push(from, line.slice(0, MAX_LINE_CHARS), Math.max(0, line.length - MAX_LINE_CHARS));
+      }
+    },
+    drain: (from, stream) => {
+      const read = readLevels();
+      return drainLines(stream, (line, cutChars) => push(from, line, cutChars, read));
+    },
+    redact: (texts) => {
+      const long = texts.filter((text) => text.length >= SECRET_LEAST_CHARS);
+      secrets.add(long);
+      return () => secrets.delete(long);
+    },
+    lines: () => kept.map(({ from, level, text }) => `${from}: ${level === undefined ? "" : `${level} `}${text}`),
+    lastErrors: () => lastErrors.join("\n"),
+  };
+}
+
+type ReadLine = (line: string) => LevelledLine;
+
+function asIs(text: string): LevelledLine {
+  return { level: undefined, text };
+}
+
+/** True for so many lines of each second. */
+function limitRate(now: () => number): () => boolean {
+  let beganMs = 0;
+  let count = 0;
+  return () => {
+    const nowMs = now();
+    if (nowMs - beganMs >= SECOND_MS || nowMs < beganMs) {
+      beganMs = nowMs;
+      count = 0;
+    }
+    return ++count <= LINES_PER_SECOND;
   };
 }
 

@@ -24,10 +24,15 @@ export function failedForGood(code: FailureCode, message: string, hint: string):
 
 export function failedByExit(name: string, exit: Exit): StartFailed {
   const message = `plugin "${name}" ${sayExit(exit)} before it said hello`;
-  if (exit.code !== null && HOPELESS_EXITS.has(exit.code)) {
+  if (isHopeless(exit)) {
     return failedForGood("invalid", message, `mend it, then: claw plugin reload ${name}`);
   }
   return failedForNow("unavailable", message);
+}
+
+/** True when the program itself says that it can never run like this. */
+export function isHopeless({ code }: Exit): boolean {
+  return code !== null && HOPELESS_EXITS.has(code);
 }
 
 /** How a process ended, as words after its name. A sandbox reports the signal of its child as 128 + number. */

@@ -5,6 +5,7 @@ import { createClient } from "@connectrpc/connect";
 import { createGrpcTransport } from "@connectrpc/connect-node";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { HostService } from "../../proto/gen/clawd/plugin/v1/host_pb.ts";
+import { Wire } from "../../proto/gen/clawd/plugin/v1/plugin_pb.ts";
 import { closeLab, helloFolder, type Lab, NOTHING_LEFT, openLab } from "../fixtures/plugin-lab.ts";
 import { dialPlugin } from "./plugin-client.ts";
 
@@ -22,7 +23,7 @@ const greet = () => lab.call("plugin_hello_greet", { name: "you" });
 const socketOf = (name: string) => join(lab.options.runtimeDir, readdirSync(lab.options.runtimeDir)[0] ?? "", name);
 
 test("a caller without the token is turned away by the plugin", async () => {
-  const stranger = await dialPlugin(socketOf("p.sock"), "a guess");
+  const stranger = await dialPlugin(socketOf("p.sock"), "a guess", { wire: Wire.GRPC, protocolMajor: 2 });
   const call = { callId: "c1", sessionId: "s1", tool: "greet", args: {}, timeLimitMs: 1000 };
   const news = stranger.callTool(call, new AbortController().signal)[Symbol.asyncIterator]();
   await expect(news.next()).rejects.toThrow(/token of this call is missing or wrong/);

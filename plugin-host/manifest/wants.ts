@@ -53,8 +53,9 @@ function findProblem(permission: Permission, folder: string, reserved: Reserved)
       return undefined;
     case "env":
       return "is not offered to plugins: set the variable in launch.env";
-    case "sys":
     case "tool":
+      return permission.name === undefined ? 'is too much: name the tools, e.g. "tool=read"' : undefined;
+    case "sys":
       return "is not offered to plugins";
     default:
       return `is of the unknown kind ${JSON.stringify(permission satisfies never)}`;
@@ -69,10 +70,9 @@ function findWriteProblem(path: string, folder: string, reserved: Reserved): str
 }
 
 /** For people: where a permission means more or less than its words say, they must know. */
-export function explainWants(manifest: PluginManifest, before: readonly string[] | undefined): readonly Want[] {
+export function explainWants(manifest: PluginManifest): readonly Want[] {
   return manifest.wants.map(({ permission, reason }) => {
     const notes = [reason];
-    if (before !== undefined && !before.includes(permission)) notes.unshift("NEW since it was last granted:");
     // The parser takes spaces around the word too.
     if (/^\s*net\s*$/.test(permission))
       notes.push("(every public address; not this machine or the networks around it)");

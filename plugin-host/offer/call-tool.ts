@@ -1,21 +1,23 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import { type Failure, fail, ok, type Result } from "../../core/domain/failure.ts";
+import { showableLine } from "../../core/domain/showable.ts";
 import type { Tool, ToolContext, ToolOutcome } from "../../core/domain/tool.ts";
 import type { Incarnation } from "../life/incarnation.ts";
 import type { LogRing } from "../link/log-ring.ts";
 import { MAX_MESSAGE_BYTES } from "../link/plugin-client.ts";
-import { LinkError, type ToolCall, type ToolNews, type ToolResult } from "../link/plugin-link.ts";
+import { LinkError, type ToolCall, type ToolResult } from "../link/plugin-link.ts";
 import { EXIT_GRACE_MS, sayExit } from "../link/start-outcome.ts";
 import { waitFor } from "../link/wait.ts";
-import type { PluginManifest, PluginTool } from "../manifest/manifest.ts";
+import type { PluginManifest } from "../manifest/manifest.ts";
+import type { PluginTool } from "../manifest/tools.ts";
+import { type CallOutput, collectOutput, OUTPUT_LIMIT_BYTES } from "./call-output.ts";
+import { type HeardCall, hearCallStream } from "./call-stream.ts";
+import { killIfSilent } from "./life-sign.ts";
 import type { OfferParts } from "./offer-parts.ts";
+import { type ProgressPace, paceProgress } from "./progress-pace.ts";
 
-const MAX_PROGRESS_LINES = 1_000;
-const MAX_PROGRESS_CHARS = 2_000;
-/** A plugin that has given its result must end the stream; nobody waits longer than this to see whether it sends more. */
-const AFTER_RESULT_MS = 1_000;
-/** A plugin that let a call run out of time has this long to show that it lives. */
-const LIFE_SIGN_MS = 2_000;
+/** Of the id that a plugin gives, for the case that it is none. */
+const ARTIFACT_ID_LIMIT_CHARS = 64;
 
 /** A plugin's tool as the daemon sees it. Its process is started by the first call. */
 export function makePluginTool(parts: OfferParts, declared: PluginTool): Tool {
@@ -38,7 +40,7 @@ export function makePluginTool(parts: OfferParts, declared: PluginTool): Tool {
 }
 
 async function runTool(
-  { manifest, supervisor, queue, calls, log, now }: OfferParts,
+  { manifest, supervisor, queue, calls, artifact, log, now }: OfferParts,
   tool: PluginTool,
   args: JsonObject,
   context: ToolContext,
@@ -51,11 +53,15 @@ async function runTool(
     const held = await supervisor.acquire(context.signal);
     if (!held.ok) return held;
     const { incarnation, release } = held.value;
-    const close = calls.open(context);
-    const call = { callId: context.callId, sessionId: context.sessionId, tool: tool.name, args, timeLimitMs: leftMs };
+    const output = collectOutput();
+    const pace = paceProgress(context.progress, output.takeLines);
+    const callId = calls.freeId(context.callId);
+    const close = calls.open({ ...context, callId, progress: pace.line });
+    const call = { callId, sessionId: context.sessionId, tool: tool.name, args, timeLimitMs: leftMs };
     try {
-      return await hearCall({ manifest, tool, log, incarnation, leftMs }, call, context);
+      return await hearCall({ manifest, tool, log, incarnation, leftMs, output, pace, artifact }, call, context.signal);
     } finally {
+      pace.end();
       close();
       release();
     }
@@ -70,30 +76,36 @@ type Hearing = {
   readonly log: LogRing;
   readonly incarnation: Incarnation;
   readonly leftMs: number;
+  readonly output: CallOutput;
+  readonly pace: ProgressPace;
+  readonly artifact: OfferParts["artifact"];
 };
 
 /** Hears one call to its end: the plugin's result, its death, the end of its time, or the caller's abort. */
-async function hearCall(hearing: Hearing, call: ToolCall, context: ToolContext): Promise<Result<ToolOutcome>> {
-  const { incarnation, tool, manifest } = hearing;
+async function hearCall(hearing: Hearing, call: ToolCall, signal: AbortSignal): Promise<Result<ToolOutcome>> {
+  const { incarnation, tool, manifest, output, pace, log } = hearing;
   // Leaving the loop does not cancel the call at the plugin; only this does.
   const end = new AbortController();
-  const over = Promise.withResolvers<Heard | { readonly is: "died"; readonly how: string }>();
+  const over = Promise.withResolvers<HeardCall | { readonly is: "died"; readonly how: string }>();
   const forgetExit = incarnation.onExit((exit) => over.resolve({ is: "died", how: sayExit(exit) }));
-  void hearStream(incarnation.link.callTool(call, end.signal), context.progress, () => end.signal.aborted).then(
-    over.resolve,
-  );
+  const news = incarnation.link.callTool(call, end.signal);
+  void hearCallStream(news, output, pace, () => end.signal.aborted).then(over.resolve);
   try {
-    const first = await waitFor(over.promise, hearing.leftMs, context.signal);
+    const first = await waitFor(over.promise, hearing.leftMs, signal);
     if (first.came === "abort") return fail("cancelled", `the call of ${tool.fullName} was cancelled`);
     if (first.came === "timeout") {
-      void killIfSilent(hearing);
+      void killIfSilent(incarnation, log);
       return fail("timed_out", `${tool.fullName} did not finish within ${tool.timeoutMs} ms`, {
         hint: `ask it for less, or raise timeoutMs of "${tool.name}" in the plugin's plugin.json`,
       });
     }
     switch (first.value.is) {
       case "result":
-        return ok(outcomeOf(manifest, tool, first.value.result));
+        return ok(await outcomeOf(hearing, first.value.result));
+      case "flood":
+        return fail("exhausted", `${tool.fullName} put out more than ${OUTPUT_LIMIT_BYTES / 1024 / 1024} MiB`, {
+          hint: "ask it for less, or let the plugin write a file",
+        });
       case "nonsense":
         return fail("invalid", `plugin "${manifest.name}" ${first.value.problem} for a call of "${tool.name}"`, {
           hint: "this is a mistake of the plugin; tell its author",
@@ -106,38 +118,6 @@ async function hearCall(hearing: Hearing, call: ToolCall, context: ToolContext):
   } finally {
     forgetExit();
     end.abort();
-  }
-}
-
-type Heard =
-  | { readonly is: "result"; readonly result: ToolResult }
-  | { readonly is: "nonsense"; readonly problem: string }
-  | { readonly is: "error"; readonly cause: unknown };
-
-/** Reads the stream; never rejects. Once the result is there, nothing but a second message can spoil it. */
-async function hearStream(
-  stream: AsyncIterable<ToolNews>,
-  progress: (line: string) => void,
-  isOver: () => boolean,
-): Promise<Heard> {
-  const messages = stream[Symbol.asyncIterator]();
-  let lines = 0;
-  try {
-    for (;;) {
-      const next = await messages.next();
-      if (next.done === true) return { is: "nonsense", problem: "ended the stream without a result" };
-      const news = next.value;
-      if (isOver()) return { is: "nonsense", problem: "answered too late" };
-      if (news.kind === "progress") {
-        if (lines++ < MAX_PROGRESS_LINES) progress(news.text.slice(0, MAX_PROGRESS_CHARS));
-      } else if (news.kind === "result") {
-        const after = await waitFor(messages.next(), AFTER_RESULT_MS).catch(() => undefined);
-        const more = after?.came === "value" && after.value.done !== true;
-        return more ? { is: "nonsense", problem: "sent more after its result" } : { is: "result", result: news.result };
-      }
-    }
-  } catch (cause) {
-    return { is: "error", cause };
   }
 }
 
@@ -174,19 +154,27 @@ function deathFailure({ manifest, tool, log }: Hearing, how: string): Result<nev
   });
 }
 
-/** A process that serves nobody any more is killed, so that the next call finds a fresh one. */
-async function killIfSilent({ incarnation, log }: Hearing): Promise<void> {
-  if (await incarnation.link.answers(LIFE_SIGN_MS)) return;
-  log.add("host", `killed: no sign of life within ${LIFE_SIGN_MS} ms after a call ran out of time`);
-  incarnation.kill();
-}
-
-function outcomeOf(manifest: PluginManifest, tool: PluginTool, { parts, failure }: ToolResult): ToolOutcome {
-  const output = parts.map((part) => (part.kind === "text" ? part.text : `[artifact ${part.artifactId}]`)).join("\n");
+/** What was put out before the result comes first. */
+async function outcomeOf(hearing: Hearing, { parts, failure }: ToolResult): Promise<ToolOutcome> {
+  const { manifest, tool } = hearing;
+  const texts: string[] = [];
+  for (const part of parts) texts.push(part.kind === "text" ? part.text : await nameArtifact(hearing, part.artifactId));
+  const before = hearing.output.print();
+  const result = texts.filter((text) => text !== "").join("\n");
+  const output = before === "" || result === "" || before.endsWith("\n") ? before + result : `${before}\n${result}`;
   if (failure === undefined) return { status: "done", output };
   const { code, hint } = failure;
   const message = `"${tool.name}" of plugin "${manifest.name}" failed: ${failure.message.slice(0, 500)}`;
   return { status: "failed", output, failure: { code, message, ...(hint === "" ? {} : { hint }) } };
+}
+
+/** Its bytes are for later; the model learns that they are there. */
+async function nameArtifact({ artifact }: Hearing, artifactId: string): Promise<string> {
+  const id = showableLine(artifactId.slice(0, ARTIFACT_ID_LIMIT_CHARS));
+  const facts = await artifact(artifactId);
+  if (!facts.ok) return `[artifact ${id}, which is not there]`;
+  const { mimeType, sizeBytes } = facts.value;
+  return `[artifact ${id}, ${mimeType}, ${sizeBytes.toLocaleString("en-US")} bytes]`;
 }
 
 function sayFailure({ message, hint }: Failure): string {

@@ -1,6 +1,9 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import { Code, ConnectError, type Interceptor } from "@connectrpc/connect";
 
+/** One message either way; the limit of most gRPC libraries. */
+export const MAX_MESSAGE_BYTES = 4 * 1024 * 1024;
+
 /** Lets a call in only with the right token. Digests are compared, so that neither length nor content leaks in time. */
 export function requireBearer(token: string): Interceptor {
   const expected = digest(`Bearer ${token}`);

@@ -5,9 +5,12 @@ import { type Boot, BootSchema, HelloSchema } from "../../proto/gen/clawd/plugin
 /** The descriptor on which the host waits for the one line of Hello. */
 const HELLO_DESCRIPTOR = 3;
 const MAX_BOOT_BYTES = 64 * 1024;
-/** The only form of Boot and Hello, and the only major of clawd.plugin, that this library speaks. */
-export const BOOT_VERSION = 1;
-export const PROTOCOL_MAJOR = 1;
+/** The only form of Boot and Hello that this library speaks. */
+const BOOT_VERSION = 1;
+/** The majors of clawd.plugin that it speaks. */
+const SDK_MAJORS: readonly number[] = [1, 2];
+/** Says which library it is, for logs. */
+const SDK = "clawd-sdk-node/2";
 
 /**
  * Reads the host's first line from standard input and keeps reading: the end of standard input means that the host is
@@ -39,10 +42,19 @@ export function readBoot(input: NodeJS.ReadStream, onHostGone: () => void): Prom
   return promise;
 }
 
+/** The highest major that both sides speak, or why there is none. */
+export function chooseMajor({ bootVersion, protocolMajors }: Boot): number | { readonly error: string } {
+  if (bootVersion !== BOOT_VERSION) {
+    return { error: `${SDK} knows form ${BOOT_VERSION} of Boot, the host speaks form ${bootVersion}` };
+  }
+  const common = SDK_MAJORS.filter((major) => protocolMajors.includes(major));
+  if (common.length > 0) return Math.max(...common);
+  const offered = protocolMajors.length === 0 ? "none" : protocolMajors.join(", ");
+  return { error: `${SDK} speaks clawd.plugin major ${SDK_MAJORS.join(" and ")}, the host speaks ${offered}` };
+}
+
 /** Tells the host that the socket listens, or why it never will. */
 export function sayHello(hello: MessageInitShape<typeof HelloSchema>): void {
-  writeSync(
-    HELLO_DESCRIPTOR,
-    `${toJsonString(HelloSchema, create(HelloSchema, hello), { alwaysEmitImplicit: true })}\n`,
-  );
+  const whole = create(HelloSchema, { bootVersion: BOOT_VERSION, sdk: SDK, ...hello });
+  writeSync(HELLO_DESCRIPTOR, `${toJsonString(HelloSchema, whole, { alwaysEmitImplicit: true })}\n`);
 }

@@ -10,56 +10,98 @@
  *     });
  *
  * `plugin.json` beside it says the same to people and to the model before anything runs: descriptions, argument
- * schemas, permissions. Whatever the plugin prints is its log (`claw plugin logs NAME`).
+ * schemas, permissions. Whatever the plugin prints is its log (`claw plugin logs NAME`). Beside tools it may have hooks,
+ * models, embedders, memory sources and slash commands; `definition.ts` says what each of them gets and gives.
  */
 import { createServer, type Http2Server, type ServerHttp2Session } from "node:http2";
 import type { JsonObject } from "@bufbuild/protobuf";
-import type { ConnectRouter } from "@connectrpc/connect";
+import { Code, ConnectError, type ConnectRouter } from "@connectrpc/connect";
 import { connectNodeAdapter } from "@connectrpc/connect-node";
-import { type Boot, PluginService } from "../../proto/gen/clawd/plugin/v1/plugin_pb.ts";
+import { type Boot, Wire } from "../../proto/gen/clawd/plugin/v1/plugin_pb.ts";
 import { Health, HealthCheckResponse_ServingStatus } from "../../proto/gen/grpc/health/v1/health_pb.ts";
-import { requireBearer } from "./bearer.ts";
-import { BOOT_VERSION, PROTOCOL_MAJOR, readBoot, sayHello } from "./boot.ts";
-import { dialHost, type Host, MAX_MESSAGE_BYTES } from "./host-client.ts";
-import { runTool } from "./tool-run.ts";
+import { MAX_MESSAGE_BYTES, requireBearer } from "./bearer.ts";
+import { chooseMajor, readBoot, sayHello } from "./boot.ts";
+import type {
+  EmbedderDefinition,
+  HookDefinition,
+  MemorySourceDefinition,
+  ModelDefinition,
+  PluginDefinition,
+  SlashCommandDefinition,
+  ToolDefinition,
+} from "./definition.ts";
+import { hostLine } from "./host-client.ts";
+import { createCore } from "./plugin-core.ts";
+import { atMost, createWork, type Running } from "./running.ts";
+import { serveHooks } from "./serve-hooks.ts";
+import { serveMajor1 } from "./serve-major1.ts";
+import { serveMajor2 } from "./serve-major2.ts";
+import { serveEmbedders, serveMemorySources } from "./serve-memory.ts";
+import { serveModels } from "./serve-models.ts";
+import { serveSlashCommands } from "./serve-slash-commands.ts";
+import { ToolError, type ToolErrorCode } from "./tool-error.ts";
 
-/** How long running tools may tidy up after the host is gone. */
+/** How long everything may take to tidy up after the host is gone, and after it has said to end. */
 const TIDY_MS = 500;
+const STOP_MS = 2_000;
 /** EX_USAGE of sysexits.h: started by hand, not by a host. */
 const EXIT_NO_HOST = 64;
-const SDK = "clawd-sdk-node/1";
 
-/** What a running tool gets beside its arguments. */
-export type ToolRun = {
-  /** Shows a line to whoever waits. Never stored. */
-  readonly progress: (line: string) => void;
-  /** Aborts when the call is cancelled or its time is up. */
-  readonly signal: AbortSignal;
-  readonly host: Host;
-  readonly callId: string;
-  readonly sessionId: string;
-};
+export type {
+  CallContext,
+  Context,
+  EmbedderDefinition,
+  HookDefinition,
+  HookEvent,
+  HookVerdict,
+  MemorySourceDefinition,
+  ModelDefinition,
+  ModelNews,
+  ModelRequest,
+  PluginDefinition,
+  ResultPart,
+  SlashAnswer,
+  SlashCommandDefinition,
+  ToolAnswer,
+  ToolContext,
+  ToolDefinition,
+} from "./definition.ts";
+export type { CallHost, Host, Recollection } from "./host-client.ts";
 
-/** A tool. Its description and input schema stand in plugin.json. */
-export type ToolDefinition<Args extends object = JsonObject> = {
-  /** As in plugin.json, without a prefix. */
-  readonly name: string;
-  /** Gives the text that the model reads; arguments are valid by the schema. What it throws is told as an error. */
-  readonly run: (args: Args, run: ToolRun) => string | Promise<string>;
-};
-
-export type PluginDefinition = {
-  /** As in plugin.json. */
-  readonly name: string;
-  /** As in plugin.json. */
-  readonly version: string;
-  readonly tools: readonly ToolDefinition[];
-};
+/** To be thrown by a tool or a model: a failure of a kind, and, in `hint`, the next move. Other errors count as "invalid". */
+export function toolError(code: ToolErrorCode, message: string, hint = ""): Error {
+  return new ToolError(code, message, hint);
+}
 
 /** Makes a tool whose arguments have the type that its schema in plugin.json describes. */
 export function tool<Args extends object = JsonObject>(definition: ToolDefinition<Args>): ToolDefinition {
   // The host has checked the arguments by the schema before they come here.
-  return { name: definition.name, run: (args, run) => definition.run(args as Args, run) };
+  return { name: definition.name, run: (args, context) => definition.run(args as Args, context) };
+}
+
+/** Makes a listener at one hook point. */
+export function hook(definition: HookDefinition): HookDefinition {
+  return definition;
+}
+
+/** Makes a model provider. */
+export function model(definition: ModelDefinition): ModelDefinition {
+  return definition;
+}
+
+/** Makes an embedder. */
+export function embedder(definition: EmbedderDefinition): EmbedderDefinition {
+  return definition;
+}
+
+/** Makes a source of documents. */
+export function memorySource(definition: MemorySourceDefinition): MemorySourceDefinition {
+  return definition;
+}
+
+/** Makes a slash command. */
+export function slashCommand(definition: SlashCommandDefinition): SlashCommandDefinition {
+  return definition;
 }
 
 /**
@@ -74,19 +116,31 @@ export async function servePlugin(plugin: PluginDefinition): Promise<void> {
     );
     process.exit(EXIT_NO_HOST);
   }
-  const hostGone = new AbortController();
-  const open = new Set<ServerHttp2Session>();
+  const gone = new AbortController();
+  const ending = new AbortController();
+  const work = createWork();
+  const stop = async () => plugin.stop?.();
   const boot = await readBoot(process.stdin, () => {
-    hostGone.abort(new Error("the host is gone"));
-    setTimeout(() => process.exit(0), open.size === 0 ? 0 : TIDY_MS);
+    gone.abort(new Error("the host is gone"));
+    void atMost(TIDY_MS, work.idle().then(stop)).finally(() => process.exit(0));
   });
-  if (boot.bootVersion !== BOOT_VERSION || !boot.protocolMajors.includes(PROTOCOL_MAJOR)) {
-    sayHello({ bootVersion: BOOT_VERSION, sdk: SDK, error: `${SDK} speaks clawd.plugin major ${PROTOCOL_MAJOR} only` });
+  const major = chooseMajor(boot);
+  if (typeof major !== "number") {
+    sayHello(major);
     process.exit(1);
   }
+  const line = hostLine(boot.host, boot.outboundToken);
+  const running: Running = { line, config: {}, gone: gone.signal, ending: ending.signal, work };
+  const sessions = new Set<ServerHttp2Session>();
+  const end = () => {
+    ending.abort();
+    // A graceful close of HTTP/2: the answers under way, that of Shutdown included, are still sent.
+    server.close(() => void atMost(STOP_MS, stop()).finally(() => process.exit(0)));
+    for (const session of sessions) session.close();
+  };
   const server: Http2Server = createServer(
     connectNodeAdapter({
-      routes: (router) => addRoutes(router, plugin, boot, hostGone.signal, () => finish(server, open)),
+      routes: (router) => addRoutes(router, plugin, major, running, end),
       interceptors: [requireBearer(boot.inboundToken)],
       acceptCompression: [],
       readMaxBytes: MAX_MESSAGE_BYTES,
@@ -94,40 +148,40 @@ export async function servePlugin(plugin: PluginDefinition): Promise<void> {
     }),
   );
   server.on("session", (session) => {
-    open.add(session);
-    session.once("close", () => open.delete(session));
+    sessions.add(session);
+    session.once("close", () => sessions.delete(session));
   });
+  await listen(server, boot);
+  sayHello({ protocolMajor: major, wire: Wire.GRPC });
+}
+
+async function listen(server: Http2Server, { listen: path }: Boot): Promise<void> {
   const listening = Promise.withResolvers<void>();
   server.once("error", listening.reject);
-  server.listen(boot.listen, listening.resolve);
+  server.listen(path, listening.resolve);
   await listening.promise;
-  sayHello({ bootVersion: BOOT_VERSION, protocolMajor: PROTOCOL_MAJOR, sdk: SDK });
 }
 
 function addRoutes(
   router: ConnectRouter,
   plugin: PluginDefinition,
-  boot: Boot,
-  hostGone: AbortSignal,
+  major: number,
+  running: Running,
   onShutdown: () => void,
 ): void {
-  const tools = new Map(plugin.tools.map((one) => [one.name, one]));
-  const host = dialHost(boot.host, boot.outboundToken);
-  router.service(PluginService, {
-    initialize: () => ({ version: plugin.version, tools: plugin.tools.map(({ name }) => ({ name })) }),
-    callTool: (request, context) =>
-      runTool(tools.get(request.tool), request, host, AbortSignal.any([context.signal, hostGone])),
-    shutdown: () => {
-      onShutdown();
-      return {};
+  const core = createCore(plugin, running, onShutdown);
+  if (major === 1) serveMajor1(router, core);
+  else serveMajor2(router, core);
+  if (plugin.hooks !== undefined) serveHooks(router, plugin.hooks, running);
+  if (plugin.models !== undefined) serveModels(router, plugin.models, running);
+  if (plugin.embedders !== undefined) serveEmbedders(router, plugin.embedders, running);
+  if (plugin.memorySources !== undefined) serveMemorySources(router, plugin.memorySources, running);
+  if (plugin.slashCommands !== undefined) serveSlashCommands(router, plugin.slashCommands, running);
+  const serving = { status: HealthCheckResponse_ServingStatus.SERVING };
+  router.service(Health, {
+    check: () => serving,
+    watch: () => {
+      throw new ConnectError("ask with Check", Code.Unimplemented);
     },
   });
-  const serving = { status: HealthCheckResponse_ServingStatus.SERVING };
-  router.service(Health, { check: () => serving });
-}
-
-/** A graceful close of HTTP/2: the answers under way, this one included, are still sent. Then the process ends. */
-function finish(server: Http2Server, open: ReadonlySet<ServerHttp2Session>): void {
-  server.close(() => process.exit(0));
-  for (const session of open) session.close();
 }

@@ -1,68 +1,95 @@
-import { create, type MessageInitShape } from "@bufbuild/protobuf";
+import type { JsonObject } from "@bufbuild/protobuf";
 import { Code, ConnectError } from "@connectrpc/connect";
-import {
-  type CallToolRequest,
-  type CallToolResponse,
-  CallToolResponseSchema,
-} from "../../proto/gen/clawd/plugin/v1/plugin_pb.ts";
-import type { Host } from "./host-client.ts";
-import type { ToolDefinition } from "./plugin.ts";
+import type { ResultPart, ToolAnswer, ToolDefinition } from "./definition.ts";
+import { createNewsQueue, type NewsQueue, type Piece } from "./news-queue.ts";
+import { callContextOf, type Running } from "./running.ts";
+import { failureOf } from "./tool-error.ts";
 
-/** Progress that nobody has read yet; older lines make room for newer ones. */
-const MAX_WAITING_LINES = 256;
+/** What a call says, in the terms of no major. */
+export type RunNews =
+  | Piece
+  | {
+      readonly kind: "result";
+      readonly parts: readonly ResultPart[];
+      readonly failure: ReturnType<typeof failureOf> | undefined;
+    };
+
+export type ToolRequest = {
+  readonly callId: string;
+  readonly sessionId: string;
+  readonly tool: string;
+  readonly args?: JsonObject | undefined;
+};
 
 /**
- * Runs one call: progress lines as they come, then the result. What the tool throws becomes a result that is an error.
- * Ends without a result when the call is cancelled, even if the tool does not listen to its signal.
+ * Runs one call: progress and output as they come, then the result. What the tool throws becomes a failure. Ends without
+ * a result when the call is cancelled, even if the tool does not listen to its signal.
  */
 export async function* runTool(
   definition: ToolDefinition | undefined,
-  request: CallToolRequest,
-  host: Host,
+  request: ToolRequest,
+  running: Running,
   signal: AbortSignal,
-): AsyncGenerator<CallToolResponse> {
+): AsyncGenerator<RunNews> {
   if (definition === undefined) throw new ConnectError(`there is no tool "${request.tool}" here`, Code.NotFound);
-  const lines: string[] = [];
-  let wake = () => {};
-  const progress = (line: string) => {
-    if (lines.push(line) > MAX_WAITING_LINES) lines.shift();
-    wake();
-  };
-  const context = { progress, signal, host, callId: request.callId, sessionId: request.sessionId };
-  let result: CallToolResponse | undefined;
-  const settle = (isError: boolean, text: string) => {
-    result = news({ case: "result", value: { isError, text } });
-    wake();
-  };
-  Promise.resolve()
-    .then(() => definition.run(request.args ?? {}, context))
-    .then(
-      (text) => settle(false, text),
-      (cause: unknown) => {
-        // The model reads the message; the stack is for the author.
-        console.error(cause);
-        settle(true, cause instanceof Error ? cause.message : String(cause));
-      },
-    );
-  const cancelled = () => wake();
-  signal.addEventListener("abort", cancelled, { once: true });
+  const done = running.work.begin();
+  const news = createNewsQueue();
+  let result: RunNews | undefined;
+  void settle(definition, request, running, signal, news)
+    .then((settled) => {
+      result = settled;
+      news.wake();
+    })
+    .finally(done);
+  signal.addEventListener("abort", news.wake, { once: true });
   try {
     while (!signal.aborted) {
-      for (let line = lines.shift(); line !== undefined; line = lines.shift())
-        yield news({ case: "progress", value: line });
-      if (result !== undefined) {
+      for (let piece = news.take(); piece !== undefined; piece = news.take()) yield piece;
+      // Pieces that came before the result are taken before it.
+      const last = news.take();
+      if (last !== undefined) yield last;
+      else if (result !== undefined) {
         yield result;
         return;
-      }
-      await new Promise<void>((resolve) => {
-        wake = resolve;
-      });
+      } else await news.changed();
     }
   } finally {
-    signal.removeEventListener("abort", cancelled);
+    signal.removeEventListener("abort", news.wake);
+    news.end();
   }
 }
 
-function news(value: MessageInitShape<typeof CallToolResponseSchema>["news"]): CallToolResponse {
-  return create(CallToolResponseSchema, value === undefined ? {} : { news: value });
+async function settle(
+  definition: ToolDefinition,
+  request: ToolRequest,
+  running: Running,
+  signal: AbortSignal,
+  news: NewsQueue,
+): Promise<RunNews> {
+  const context = {
+    ...callContextOf(running, request, signal),
+    progress: news.progress,
+    write: news.write,
+  };
+  try {
+    const answer = await definition.run(request.args ?? {}, context);
+    return { kind: "result", parts: await gather(answer, news, signal), failure: undefined };
+  } catch (cause) {
+    // The model reads the message; the stack is for the author. A cancelled call has no reader.
+    if (!signal.aborted) console.error(cause);
+    const failure = failureOf(cause);
+    return { kind: "result", parts: [failure.message], failure };
+  }
+}
+
+async function gather(answer: ToolAnswer, news: NewsQueue, signal: AbortSignal): Promise<readonly ResultPart[]> {
+  if (answer === undefined) return [];
+  if (typeof answer === "string") return [answer];
+  if (!(Symbol.asyncIterator in answer)) return answer;
+  for await (const piece of answer) {
+    // Leaving the loop lets the tool's own finally run.
+    if (signal.aborted) break;
+    await news.write(piece);
+  }
+  return [];
 }

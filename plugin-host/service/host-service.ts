@@ -1,101 +1,119 @@
 import { createHash, timingSafeEqual } from "node:crypto";
-import type { Http2Server, ServerHttp2Session } from "node:http2";
+import type { ServiceImpl } from "@connectrpc/connect";
+import type { FailureCode } from "../../core/domain/failure.ts";
 import type { Memory } from "../../core/domain/memory.ts";
-import { HostService, LogLevel } from "../../proto/gen/clawd/plugin/v1/host_pb.ts";
-import { check } from "../../sandbox/permission/grant.ts";
-import type { Grant } from "../../sandbox/permission/permission.ts";
+import { HostService } from "../../proto/gen/clawd/plugin/v1/host_pb.ts";
 import type { LogRing } from "../link/log-ring.ts";
 import { MAX_MESSAGE_BYTES } from "../link/plugin-client.ts";
+import { artifactMethods } from "./artifact-methods.ts";
+import type { Artifacts } from "./artifacts.ts";
+import type { Budget } from "./budget.ts";
+import { callMethods } from "./call-methods.ts";
+import type { Decisions } from "./decisions.ts";
+import type { AllHostMethods } from "./host-method.ts";
+import { type Handler, type HostResponse, listenOnSocket, sayNo } from "./host-socket.ts";
 import type { LiveCalls } from "./live-calls.ts";
+import { logMethod } from "./log-method.ts";
+import type { PluginRecords } from "./plugin-records.ts";
+import { recallMethod } from "./recall-method.ts";
+import { valueMethods } from "./value-methods.ts";
 
-const MAX_CONNECTIONS = 8;
-const MAX_STREAMS = 16;
-const DEFAULT_HITS = 5;
-const MAX_HITS = 50;
-const MAX_QUERY_CHARS = 4096;
-
-const LEVEL_NAMES: Readonly<Record<LogLevel, string>> = {
-  [LogLevel.UNSPECIFIED]: "info",
-  [LogLevel.DEBUG]: "debug",
-  [LogLevel.INFO]: "info",
-  [LogLevel.WARNING]: "warning",
-  [LogLevel.ERROR]: "error",
-};
+/** What gRPC calls "unauthenticated". */
+const GRPC_UNAUTHENTICATED = 16;
+const STRANGER = "the token of this call is missing or wrong";
 
 export type HostServices = {
   readonly plugin: string;
-  /** The token that this plugin shows. */
+  /** The token that this process shows. */
   readonly token: string;
-  readonly granted: Grant;
+  readonly decisions: Decisions;
   readonly log: LogRing;
   readonly recall: Memory["search"];
   readonly calls: LiveCalls;
+  readonly records: PluginRecords;
+  /** What the plugin may write into its store. */
+  readonly storeBudget: Budget;
+  readonly artifacts: Artifacts;
 };
 
-/** Serves what the host does for one plugin on a socket of that plugin alone. Rejects when it cannot listen. */
+/** Serves what the host does for one process of a plugin on a socket of that process alone. Rejects when it cannot listen. */
 export async function serveHost(socketPath: string, services: HostServices): Promise<{ close(): void }> {
-  const { createServer } = await import("node:http2");
-  const open = new Set<ServerHttp2Session>();
-  const server: Http2Server = createServer(
-    { settings: { maxConcurrentStreams: MAX_STREAMS } },
-    await handleCalls(services),
-  );
-  server.maxConnections = MAX_CONNECTIONS;
-  server.on("session", (session) => {
-    open.add(session);
-    session.once("close", () => open.delete(session));
-    // A plugin that speaks nonsense loses its connection; nobody else notices.
-    session.on("error", () => {});
-  });
-  const listening = Promise.withResolvers<void>();
-  // Stays: an error after the start, say of one accept, is heard by nobody but must not be fatal.
-  server.on("error", listening.reject);
-  server.listen(socketPath, listening.resolve);
-  await listening.promise;
+  const handler = await handleCalls(hostMethods(services));
+  return listenOnSocket(socketPath, onlyWith(services.token, handler));
+}
+
+function hostMethods(services: HostServices): AllHostMethods {
+  const { plugin, decisions, log, recall, calls, records, storeBudget, artifacts } = services;
   return {
-    close: () => {
-      server.close();
-      for (const session of open) session.destroy();
-    },
+    ...logMethod(log),
+    ...recallMethod(recall, decisions, records.decided),
+    ...callMethods(plugin, calls, decisions),
+    ...valueMethods(plugin, records, storeBudget),
+    ...artifactMethods(plugin, artifacts),
   };
 }
 
-async function handleCalls({ plugin, token, granted, log, recall }: HostServices) {
+/** Turns strangers away; nothing of theirs is looked at. */
+function onlyWith(token: string, handler: Handler): Handler {
+  const expected = digest(`Bearer ${token}`);
+  return (request, response) => {
+    if (timingSafeEqual(digest(request.headers.authorization ?? ""), expected)) return handler(request, response);
+    // Answered when all of it has come, and is thrown away: a client that still sends takes an early answer for a breakdown.
+    request.resume();
+    request.once("end", () => refuse(response, request.headers["content-type"] ?? ""));
+  };
+}
+
+function refuse(response: HostResponse, contentType: string): void {
+  if (contentType.startsWith("application/grpc")) {
+    const words = { "grpc-status": String(GRPC_UNAUTHENTICATED), "grpc-message": encodeURIComponent(STRANGER) };
+    sayNo(response, 200, { "content-type": contentType, ...words }, "");
+    return;
+  }
+  const headers = { "content-type": "application/json", "www-authenticate": "Bearer" };
+  sayNo(response, 401, headers, JSON.stringify({ code: "unauthenticated", message: STRANGER }));
+}
+
+async function handleCalls(methods: AllHostMethods): Promise<Handler> {
+  // Loaded here: a daemon that starts no plugin needs none of it.
   const { Code, ConnectError } = await import("@connectrpc/connect");
   const { connectNodeAdapter } = await import("@connectrpc/connect-node");
-  const expected = digest(`Bearer ${token}`);
+  const codes: Readonly<Record<FailureCode, number>> = {
+    invalid: Code.InvalidArgument,
+    not_found: Code.NotFound,
+    conflict: Code.FailedPrecondition,
+    denied: Code.PermissionDenied,
+    cancelled: Code.Canceled,
+    timed_out: Code.DeadlineExceeded,
+    exhausted: Code.ResourceExhausted,
+    unavailable: Code.Unavailable,
+    lost: Code.Aborted,
+    corrupt: Code.DataLoss,
+  };
+
+  function served<Name extends keyof AllHostMethods>(name: Name) {
+    const method = methods[name];
+    const serve = async (request: Parameters<typeof method>[0], context: { readonly signal: AbortSignal }) => {
+      const answer = await (method as (...given: readonly unknown[]) => ReturnType<typeof method>)(
+        request,
+        context.signal,
+      );
+      if (answer.ok) return answer.value;
+      const { code, message, hint, cause } = answer.failure;
+      const words = hint === undefined ? message : `${message} (${hint})`;
+      throw new ConnectError(words, codes[code], undefined, undefined, cause);
+    };
+    return [name, serve] as const;
+  }
+
+  const names = Object.keys(methods) as (keyof AllHostMethods)[];
+  // The compiler does not follow a record that is made by its keys.
+  const service = Object.fromEntries(names.map(served)) as unknown as ServiceImpl<typeof HostService>;
   return connectNodeAdapter({
     acceptCompression: [],
     readMaxBytes: MAX_MESSAGE_BYTES,
     writeMaxBytes: MAX_MESSAGE_BYTES,
-    interceptors: [
-      (next) => (request) => {
-        if (!timingSafeEqual(digest(request.header.get("authorization") ?? ""), expected)) {
-          throw new ConnectError("the token of this call is missing or wrong", Code.Unauthenticated);
-        }
-        return next(request);
-      },
-    ],
-    routes: (router) => {
-      router.service(HostService, {
-        log: ({ level, message }) => {
-          log.add("log", `${LEVEL_NAMES[level] ?? "info"} ${message}`);
-          return {};
-        },
-        recall: async ({ query, limit }, context) => {
-          const allowed = check(granted, { kind: "memory", access: "query" });
-          if (!allowed.ok) {
-            const message = `plugin "${plugin}" may not read memory: its plugin.json does not ask for "memory=read"`;
-            throw new ConnectError(message, Code.PermissionDenied);
-          }
-          if (query.length > MAX_QUERY_CHARS)
-            throw new ConnectError(`the query is longer than ${MAX_QUERY_CHARS} characters`, Code.InvalidArgument);
-          const found = await recall(query, Math.min(limit === 0 ? DEFAULT_HITS : limit, MAX_HITS), context.signal);
-          if (!found.ok) throw new ConnectError(found.failure.message, Code.Unavailable);
-          return { hits: found.value.map(({ text, path, id }) => ({ text, source: path === "" ? id : path })) };
-        },
-      });
-    },
+    routes: (router) => router.service(HostService, service),
   });
 }
 

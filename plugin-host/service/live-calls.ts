@@ -2,6 +2,7 @@ import type { Desk } from "../../core/domain/desk.ts";
 
 /** A call, an event or a command that a plugin is working on: what it may ask its host for meanwhile. */
 export type LiveCall = {
+  /** As the plugin knows it. */
   readonly callId: string;
   readonly sessionId: string;
   readonly workspace: string;
@@ -14,22 +15,37 @@ export type LiveCall = {
 export type LiveCalls = {
   /** Until the value is called. */
   open(call: LiveCall): () => void;
-  /** Undefined for a call that is over, or another plugin's. */
+  /** Undefined for a call that is over, for another plugin's, and for an id that several calls have now. */
   find(callId: string): LiveCall | undefined;
   ids(): readonly string[];
+  /** An id that no open call has: models of two conversations may give theirs the same one. */
+  freeId(callId: string): string;
 };
 
 export function liveCalls(): LiveCalls {
-  const open = new Map<string, LiveCall>();
+  const open = new Map<string, Set<LiveCall>>();
   return {
     open(call) {
-      open.set(call.callId, call);
+      const { callId } = call;
+      const same = open.get(callId) ?? new Set();
+      // An object of its own: what is opened twice is closed twice.
+      const mine = { ...call };
+      open.set(callId, same.add(mine));
       return () => {
-        // A second call of the same id has taken its place.
-        if (open.get(call.callId) === call) open.delete(call.callId);
+        same.delete(mine);
+        if (same.size === 0 && open.get(callId) === same) open.delete(callId);
       };
     },
-    find: (callId) => open.get(callId),
+    find(callId) {
+      // What one conversation is asked must never be answered by another: of two nobody can say which is meant.
+      const [only, ...others] = open.get(callId) ?? [];
+      return others.length === 0 ? only : undefined;
+    },
     ids: () => [...open.keys()],
+    freeId(callId) {
+      let id = callId;
+      for (let number = 2; open.has(id); number += 1) id = `${callId}~${number}`;
+      return id;
+    },
   };
 }

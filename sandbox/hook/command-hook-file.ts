@@ -1,8 +1,8 @@
 import { basename, dirname, extname } from "node:path";
 import { type Failure, fail, ok, type Result } from "../../core/domain/failure.ts";
-import type { HookPoint } from "../../core/domain/hook.ts";
+import type { HookOnError, HookPoint } from "../../core/domain/hook.ts";
 import { type Grant, type Permission, parsePermission } from "../permission/permission.ts";
-import { DEFAULT_PRIORITY, type OnError, unreadableHeader } from "./hook-header.ts";
+import { DEFAULT_PRIORITY, unreadableHeader } from "./hook-header.ts";
 import { type CommandHook, notFiredNotes } from "./known-hook.ts";
 import { readMatcher, type ToolMatcher } from "./tool-matcher.ts";
 
@@ -42,7 +42,11 @@ function isTree(value: unknown): value is JsonTree {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-type Widening = { readonly grant: Grant; readonly granted: readonly string[]; readonly onError: OnError | undefined };
+type Widening = {
+  readonly grant: Grant;
+  readonly granted: readonly string[];
+  readonly onError: HookOnError | undefined;
+};
 
 /** Thrown and caught in this file only: the place that is wrong lies deep in a tree. */
 class Misread extends Error {}

@@ -3,21 +3,20 @@ import { basename, extname } from "node:path";
 import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
 import type { HookAdmin, HookRow, HookTrial } from "../../core/domain/admin.ts";
 import { type Failed, type Failure, fail, failureToProto, ok, type Result } from "../../core/domain/failure.ts";
-import type { HookEvent, HookPoint } from "../../core/domain/hook.ts";
+import type { HookEvent, HookPoint, HookReply } from "../../core/domain/hook.ts";
 import { fileStamp } from "../program/file-stamp.ts";
 import { isFolderGuard } from "./hook-file.ts";
 import { HOOKS_MAX, type HookFolder } from "./hook-folder.ts";
 import { onErrorAt, readPoint } from "./hook-header.ts";
 import { place, placeNamed, placesOf, placeTypes, planPlacing } from "./hook-placing.ts";
 import type { HookStates } from "./hook-states.ts";
-import type { Verdict } from "./hook-verdict.ts";
 import type { KnownHook } from "./known-hook.ts";
 
 /** Console lines of a trial that are kept. */
 const TRIAL_LINES_MAX = 200;
 
 /** What to try a hook's verdict with. */
-export type Trial = (hook: KnownHook, event: HookEvent, log: (line: string) => void) => Promise<Verdict>;
+export type Trial = (hook: KnownHook, event: HookEvent, log: (line: string) => void) => Promise<HookReply>;
 
 export type HookAdminOptions = {
   readonly hooksDir: string;

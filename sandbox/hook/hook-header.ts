@@ -1,10 +1,8 @@
 import { type Failure, fail } from "../../core/domain/failure.ts";
-import { HOOK_POINT_ALIASES, HOOK_POINTS, type HookPoint } from "../../core/domain/hook.ts";
+import { HOOK_POINT_ALIASES, HOOK_POINTS, type HookOnError, type HookPoint } from "../../core/domain/hook.ts";
 import { nearestWord } from "../../core/domain/nearest-word.ts";
 import { type Grant, type Permission, parsePermission } from "../permission/permission.ts";
 import { deniedAbove, HOOK_LEVELS, type HookLevel, isAbove, levelOf } from "./hook-level.ts";
-
-export type OnError = "allow" | "deny" | "ask";
 
 /**
  * What stands in a hook's first doc comment. A header with errors still tells all that could be read of it, so that a
@@ -19,7 +17,7 @@ export type HookHeader = {
   readonly priority: number;
   readonly timeoutMs: number;
   /** As written; undefined leaves it to the point. */
-  readonly onError: OnError | undefined;
+  readonly onError: HookOnError | undefined;
   readonly level: HookLevel;
   /** What its level does not reach is denied in it. */
   readonly grant: Grant;
@@ -45,7 +43,7 @@ const LEADING = /^(?:#![^\n]*\n)?(?:\s+|\/\/[^\n]*\n|\/\*(?!\*)[\s\S]*?\*\/)*/;
  * What a hook is taken to say when it fails. One on `tool.before` is a guard: it denies unless it says otherwise, or can
  * only look on.
  */
-export function onErrorAt(header: HookHeader, point: HookPoint): OnError {
+export function onErrorAt(header: HookHeader, point: HookPoint): HookOnError {
   if (header.unreadable && point === "tool.before") return "deny";
   return header.onError ?? (point === "tool.before" && header.level !== "read" ? "deny" : "allow");
 }
@@ -70,7 +68,7 @@ type Draft = {
   unreadable: boolean;
   priority: number;
   timeoutMs: number;
-  onError: OnError | undefined;
+  onError: HookOnError | undefined;
   level: HookLevel;
   allow: Permission[];
   deny: Permission[];

@@ -1,4 +1,4 @@
-import type { HookAnswer } from "../../core/domain/hook.ts";
+import type { HookAnswer, HookReply } from "../../core/domain/hook.ts";
 import type { Permission } from "../permission/permission.ts";
 
 /** How far a hook may go, each level with all before it. Without one it may do whatever else it was granted. */
@@ -45,4 +45,10 @@ export function isAbove(level: HookLevel, other: HookLevel): boolean {
 /** A hook of level `read` looks on: all it can say is pass. */
 export function mayAnswer(level: HookLevel, answer: HookAnswer): boolean {
   return level !== "read" || answer.do === "pass";
+}
+
+/** What came of an answer that its level does not let a hook give: nothing. */
+export function rejectedReply(name: string, answer: HookAnswer, level: HookLevel, ms: number): HookReply {
+  const because = `hook "${name}" answered ${answer.do}, which level=${level} does not let it: it counts as a pass`;
+  return { answer: { do: "pass" }, because, ms };
 }

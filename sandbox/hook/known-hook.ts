@@ -1,5 +1,5 @@
 import type { Failure, Result } from "../../core/domain/failure.ts";
-import { type HookPoint, NOT_FIRED_YET } from "../../core/domain/hook.ts";
+import { type HookPoint, isFired } from "../../core/domain/hook.ts";
 import type { ScriptProgram } from "../program/script-program.ts";
 import type { CommandOrder } from "./command-hook-file.ts";
 import type { HookHeader } from "./hook-header.ts";
@@ -35,6 +35,6 @@ export type KnownHook = ScriptHook | CommandHook;
 
 /** Points of a hook at which nothing is fired yet, as a note; empty when all are. */
 export function notFiredNotes(points: readonly HookPoint[]): readonly string[] {
-  const silent = points.filter((point) => NOT_FIRED_YET.includes(point) || point.startsWith("custom."));
+  const silent = points.filter((point) => !isFired(point));
   return silent.length === 0 ? [] : [`nothing fires ${silent.join(", ")} yet: it waits there until something does`];
 }

@@ -1,25 +1,26 @@
 import type { HookAdmin } from "../../core/domain/admin.ts";
 import { quietDesk } from "../../core/domain/desk.ts";
 import { type Failed, fail, type Result } from "../../core/domain/failure.ts";
-import {
-  type HookAnswer,
-  type HookContext,
-  type HookEvent,
-  type HookOutcome,
-  type Hooks,
-  NO_HOOKS,
+import type {
+  HookAnswer,
+  HookContext,
+  HookEvent,
+  HookListener,
+  HookReply,
+  HookSource,
 } from "../../core/domain/hook.ts";
+import { failedReply, readAnswer, repliedWith, takenAt } from "../../core/domain/hook-answer.ts";
 import type { Journal } from "../../core/domain/journal.ts";
 import type { Engine } from "../isolate/engine.ts";
 import { commandHooks, wantsEvent } from "./command-hooks.ts";
 import { hookAdmin } from "./hook-admin.ts";
 import type { BreakerLimits } from "./hook-breaker.ts";
+import { isFolderGuard } from "./hook-file.ts";
 import { hookFolder } from "./hook-folder.ts";
 import { onErrorAt } from "./hook-header.ts";
-import { mayAnswer } from "./hook-level.ts";
+import { mayAnswer, rejectedReply } from "./hook-level.ts";
 import { type HookRecords, openHookRecords } from "./hook-records.ts";
 import { hookStates } from "./hook-states.ts";
-import { failedVerdict, mergeVerdicts, readAnswer, rejectedVerdict, takenAt, type Verdict } from "./hook-verdict.ts";
 import type { KnownHook } from "./known-hook.ts";
 import { type HookReach, scriptFirer } from "./script-firer.ts";
 
@@ -40,7 +41,7 @@ export type ScriptHooksOptions = {
 };
 
 export type ScriptHooks = {
-  readonly hooks: Hooks;
+  readonly source: HookSource;
   readonly admin: HookAdmin;
   readonly records: HookRecords;
   /** Kills the commands that run; the engine belongs to whoever opened it. */
@@ -147,59 +148,50 @@ export function openScriptHooks(options: ScriptHooksOptions): ScriptHooks {
     event: HookEvent,
     work: Promise<Result<HookAnswer>>,
     startedMs: number,
-  ): Promise<Verdict> {
+  ): Promise<HookReply> {
     const { name, header } = hook;
     const answer = await work;
     const ms = now() - startedMs;
-    if (!answer.ok) return failedVerdict(name, answer.failure, onErrorAt(header, event.at), ms);
+    if (!answer.ok) return failedReply(name, answer.failure, onErrorAt(header, event.at), ms);
     if (!mayAnswer(header.level, answer.value)) {
-      const rejected = rejectedVerdict(name, answer.value, header.level, ms);
+      const rejected = rejectedReply(name, answer.value, header.level, ms);
       log(name, rejected.because);
       return rejected;
     }
     const taken = takenAt(event.at, answer.value);
-    if (!taken.ok) return failedVerdict(name, taken.failure, onErrorAt(header, event.at), ms);
-    const because = answer.value.do === "block" || answer.value.do === "ask" ? answer.value.because : "";
-    return { answer: answer.value, because, ms };
+    if (!taken.ok) return failedReply(name, taken.failure, onErrorAt(header, event.at), ms);
+    return repliedWith(answer.value, ms);
   }
 
-  async function runAll(heard: readonly KnownHook[], event: HookEvent, context: HookContext): Promise<HookOutcome> {
-    const merge = mergeVerdicts(event.at, event.value);
-    for (const hook of heard) {
-      const current: HookEvent = { ...event, value: merge.value };
-      if (merge.decided || !wantsEvent(hook, current)) {
-        merge.pass(hook.name);
-        continue;
-      }
-      const startedMs = now();
-      const asked = ask(hook, event.sessionId, current, context, (line) => log(hook.name, line));
-      merge.add(hook.name, await judge(hook, current, unlessAborted(asked, context.signal), startedMs));
-    }
-    return merge.outcome();
+  function listenerOf(hook: KnownHook): HookListener {
+    return {
+      name: hook.name,
+      // Nobody knows what the folder's guard stands for: no other hook may decide before it.
+      priority: isFolderGuard(hook) ? Number.NEGATIVE_INFINITY : hook.header.priority,
+      wants: (event) => wantsEvent(hook, event),
+      ask(event, context) {
+        const startedMs = now();
+        const asked = ask(hook, event.sessionId, event, context, (line) => log(hook.name, line));
+        return judge(hook, event, unlessAborted(asked, context.signal), startedMs);
+      },
+    };
   }
 
-  async function heardAt(at: HookEvent["at"]): Promise<readonly KnownHook[]> {
-    return states.active((await folder.hooks()).filter((hook) => hook.header.points.includes(at)));
-  }
-
-  async function tryOut(hook: KnownHook, event: HookEvent, trialLog: (line: string) => void): Promise<Verdict> {
+  async function tryOut(hook: KnownHook, event: HookEvent, trialLog: (line: string) => void): Promise<HookReply> {
     trials += 1;
     // A name that no session has: the trial must not share an isolate with real events.
     const guest = `trial ${trials}`;
     const startedMs = now();
-    const verdict = await judge(hook, event, ask(hook, guest, event, trialContext(records), trialLog), startedMs);
+    const reply = await judge(hook, event, ask(hook, guest, event, trialContext(records), trialLog), startedMs);
     scripts.forget(guest);
-    return verdict;
+    return reply;
   }
 
   return {
-    hooks: {
-      hears: async (point) => (await heardAt(point)).length > 0,
-      async run(event, context) {
-        const heard = await heardAt(event.at);
-        const outcome = heard.length === 0 ? NO_HOOKS : await runAll(heard, event, context);
-        if (event.at === "session.closed") scripts.forget(event.sessionId);
-        return outcome;
+    source: {
+      async listeners(point) {
+        const heard = (await folder.hooks()).filter((hook) => hook.header.points.includes(point));
+        return (await states.active(heard)).map(listenerOf);
       },
       forget: (sessionId) => scripts.forget(sessionId),
     },

@@ -12,8 +12,18 @@ type Mount =
 /** Size of the sandbox's own /tmp, which is memory of the machine. */
 export const SCRATCH_LIMIT_BYTES = 512 * 1024 * 1024;
 
+/** Size of the sandbox's own /dev/shm, which is memory of the machine, too; what containers have. */
+const SHARED_MEMORY_LIMIT_BYTES = 64 * 1024 * 1024;
+
 /** Folders whose host content is sockets and kernel interfaces, so that a grant of `/` does not mean them. */
 const NOT_MEANT_BY_ROOT = ["/run", "/sys"];
+
+/**
+ * What is made read-only when all is mounted. Where the daemon is root its children have root's user id, to which the
+ * kernel's settings in /proc/sys belong, even without a privilege: whoever writes `core_pattern` has the machine. And
+ * what lies in /dev beside devices is memory of the machine that nobody measures.
+ */
+const FROZEN: ReadonlySet<Mount["kind"]> = new Set(["empty", "proc", "dev"]);
 
 /** bwrap's options for a namespace that holds the whole tree, sees the network only if granted, and has no privileges. */
 export function namespaceArguments(network: boolean): string[] {
@@ -24,17 +34,24 @@ export function namespaceArguments(network: boolean): string[] {
 /**
  * bwrap's options for the files that the child sees, parents before what lies in them, so that no mount buries another.
  * Throws when `cwd` is outside of all of it.
+ * @param more bwrap's options for mounts that come after all others
  */
-export function fileArguments(spec: CheckedSpec, confinement: Confinement, cwd: string, view: SystemView): string[] {
+export function fileArguments(
+  spec: CheckedSpec,
+  confinement: Confinement,
+  cwd: string,
+  view: SystemView,
+  more: readonly string[] = [],
+): string[] {
   const mounts = planMounts(spec, confinement, view);
   const real = realpathSync.native(cwd);
   if (!isCovered(mounts, real) && !mounts.has(real)) {
     throw new Error(`cannot start ${spec.command[0]}: its working folder ${cwd} is not in its read or write paths`);
   }
   const ordered = [...mounts.values()].sort((a, b) => depthOf(a.at) - depthOf(b.at));
-  const frozen = ordered.filter((mount) => mount.kind === "empty").map((mount) => mount.at);
+  const frozen = ordered.filter(({ kind }) => FROZEN.has(kind)).map((mount) => mount.at);
   if (!mounts.has("/")) frozen.push("/");
-  return [...ordered.flatMap(mountArguments), ...frozen.flatMap((at) => ["--remount-ro", at]), "--chdir", real];
+  return [...ordered.flatMap(mountArguments), ...more, ...frozen.flatMap((at) => ["--remount-ro", at]), "--chdir", real];
 }
 
 /** Later entries of the same place win: what was asked for explicitly over what comes with the system. */
@@ -103,7 +120,7 @@ function mountArguments(mount: Mount): string[] {
     case "proc":
       return ["--proc", mount.at];
     case "dev":
-      return ["--dev", mount.at];
+      return ["--dev", mount.at, "--size", String(SHARED_MEMORY_LIMIT_BYTES), "--tmpfs", `${mount.at}/shm`];
     case "empty":
       return ["--tmpfs", mount.at];
     case "scratch":

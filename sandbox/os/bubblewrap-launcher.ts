@@ -51,15 +51,16 @@ export function createBubblewrapLauncher(
       const environment = Object.entries(spec.env).flatMap(([name, value]) => ["--setenv", name, value]);
       const argumentsAt = 3 + spec.pipes;
       const filter = filterOf(spec.confinement.syscalls ?? "program");
-      const files = fileArguments(checked, spec.confinement, spec.cwd, view);
       const { network } = spec.confinement;
+      // Looked at first: what is wrong with the files must leave no proxy behind.
+      fileArguments(checked, spec.confinement, spec.cwd, view);
       const proxy = typeof network === "object" ? proxies.inSandbox(network) : undefined;
+      const files = fileArguments(checked, spec.confinement, spec.cwd, view, proxy?.mounts);
       return spawnLeased(watcher, groups, {
         command: [
           bwrap,
           ...namespaceArguments(network === "host"),
           ...files,
-          ...(proxy?.mounts ?? []),
           "--args",
           String(argumentsAt),
           ...(filter === undefined ? [] : ["--seccomp", String(argumentsAt + 1)]),

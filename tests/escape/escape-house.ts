@@ -6,11 +6,13 @@ import { join } from "node:path";
 import { build } from "esbuild";
 import { machineFacts, ownAddresses } from "../../core/daemon/machine-facts.ts";
 import { ok } from "../../core/domain/failure.ts";
+import { mergeHooks } from "../../core/domain/hook-chain.ts";
 import { openJournal } from "../../core/journal/jsonl-journal.ts";
 import { protectedPath } from "../../core/tools/protected-path.ts";
 import { openEgress } from "../../sandbox/egress/egress.ts";
 import { buildHostFiles } from "../../sandbox/fixtures/host-files.ts";
-import { openScriptHooks, type ScriptHooks } from "../../sandbox/hook/script-hooks.ts";
+import type { RoomHooks } from "../../sandbox/fixtures/sandbox-room.ts";
+import { openScriptHooks } from "../../sandbox/hook/script-hooks.ts";
 import type { Engine } from "../../sandbox/isolate/engine.ts";
 import type { HostFiles } from "../../sandbox/isolate/host-launch.ts";
 import { ISOLATE_LIMITS, type IsolateLimits } from "../../sandbox/isolate/limits.ts";
@@ -24,7 +26,7 @@ import { hostileHost, hostilePrelude } from "./rigs.ts";
 
 /** The hooks of one rig: as in the daemon, but for what the rig takes to be hostile. */
 export type RigRoom = {
-  readonly hooks: ScriptHooks;
+  readonly hooks: RoomHooks;
   readonly hooksDir: string;
   /** What hooks printed, and what was said about them. */
   readonly printed: string[];
@@ -186,7 +188,7 @@ export async function openEscapeHouse({ wanted, cases, engine: other }: HouseOpt
       await Promise.all([hooks.close(), engine.close()]);
       await journal.close();
     });
-    return { hooks, hooksDir, printed };
+    return { hooks: { ...hooks, hooks: mergeHooks([hooks.source]) }, hooksDir, printed };
   }
 
   const places = new Map<string, Places>();

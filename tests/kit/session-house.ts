@@ -6,6 +6,7 @@ import { ok } from "../../core/domain/failure.ts";
 import { type Hooks, NO_HOOKS } from "../../core/domain/hook.ts";
 import type { Journal } from "../../core/domain/journal.ts";
 import type { PermissionDecision } from "../../core/domain/permission-decision.ts";
+import type { SlashCommand } from "../../core/domain/slash-command.ts";
 import type { Tool, ToolContext, ToolOutcome } from "../../core/domain/tool.ts";
 import { openJournal } from "../../core/journal/jsonl-journal.ts";
 import { standardGates } from "../../core/session/gates.ts";
@@ -37,12 +38,20 @@ export const complaints: unknown[] = [];
 export type HouseOptions = {
   readonly replies: readonly ScriptedReply[];
   readonly tools?: readonly Tool[];
+  readonly commands?: readonly SlashCommand[];
   readonly hooks?: Hooks;
   readonly limits?: Partial<TurnLimits>;
   readonly dir?: string;
 };
 
-export async function openHouse({ replies, tools = [], hooks, limits, dir }: HouseOptions): Promise<House> {
+export async function openHouse({
+  replies,
+  tools = [],
+  commands = [],
+  hooks,
+  limits,
+  dir,
+}: HouseOptions): Promise<House> {
   const folder = dir ?? (await mkdtemp(join(tmpdir(), "clawd-session-")));
   if (dir === undefined) closers.push(() => rm(folder, { recursive: true, force: true }));
   let ids = 0;
@@ -64,6 +73,7 @@ export async function openHouse({ replies, tools = [], hooks, limits, dir }: Hou
   const sessions = sessionRegistry(journal, {
     providers: onlyProvider(provider),
     tools: () => tools,
+    commands: () => commands,
     gates: standardGates([{ pattern: "forbidden", verdict: "deny" }], protectedPath),
     hooks: quiet,
     async record(decision) {

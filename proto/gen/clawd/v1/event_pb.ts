@@ -652,7 +652,7 @@ export type ApprovalAsked = Message<"clawd.v1.ApprovalAsked"> & {
   args?: JsonObject | undefined;
 
   /**
-   * Why a person is asked.
+   * Why a person is asked, or the question itself when tool and permission are empty.
    *
    * @generated from field: string because = 6;
    */
@@ -673,7 +673,8 @@ export type ApprovalAsked = Message<"clawd.v1.ApprovalAsked"> & {
   permission: string;
 
   /**
-   * Who asks for that permission, e.g. "hook:guard"; empty when the question is about a call.
+   * Who asks for that permission, e.g. "hook:guard", or in its own words, e.g. "plugin:mailer"; empty when the question is
+   * about a call.
    *
    * @generated from field: string principal = 9;
    */
@@ -989,13 +990,13 @@ export const MemoryForgottenSchema: GenMessage<MemoryForgotten> = /*@__PURE__*/
   messageDesc(file_clawd_v1_event, 17);
 
 /**
- * One decision about a script's permission.
+ * One decision about a script's or a plugin's permission.
  *
  * @generated from message clawd.v1.PermissionDecided
  */
 export type PermissionDecided = Message<"clawd.v1.PermissionDecided"> & {
   /**
-   * Who wanted it: "hook:NAME" or "script:PATH".
+   * Who wanted it: "hook:NAME", "script:PATH" or "plugin:NAME".
    *
    * @generated from field: string principal = 1;
    */

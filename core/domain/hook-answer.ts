@@ -1,12 +1,7 @@
 import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
-import { type Failure, fail, ok, type Result } from "../../core/domain/failure.ts";
-import type { HookAnswer, HookEvent, HookOutcome, HookPoint, HookReceipt } from "../../core/domain/hook.ts";
-import { showable } from "../../core/domain/showable.ts";
-import type { OnError } from "./hook-header.ts";
-import type { HookLevel } from "./hook-level.ts";
-
-/** One hook's verdict on an event, with the milliseconds it took. `because` is for the receipt. */
-export type Verdict = { readonly answer: HookAnswer; readonly because: string; readonly ms: number };
+import { type Failure, fail, ok, type Result } from "./failure.ts";
+import type { HookAnswer, HookEvent, HookOnError, HookPoint, HookReply } from "./hook.ts";
+import { showable } from "./showable.ts";
 
 const FORMS = 'nothing, {pass:true}, {modify:value}, {block:"why"}, {answer:result} or {skip:true}';
 
@@ -18,8 +13,11 @@ function kindOf(value: JsonValue | undefined): string {
   return value === null ? "null" : Array.isArray(value) ? "list" : typeof value;
 }
 
-/** A modified value has to be whole: what is missing would be missing for everybody after. */
-function readModified(value: JsonValue | undefined, before: JsonObject): Result<HookAnswer> {
+/**
+ * The answer that puts a value in place of the event's. It has to be whole: what is missing would be missing for
+ * everybody after. Messages here go on after the hook's name.
+ */
+export function readModified(value: JsonValue | undefined, before: JsonObject): Result<HookAnswer> {
   if (!isObject(value)) return fail("invalid", "gave a modify that is not an object");
   for (const [key, old] of Object.entries(before)) {
     if (!Object.hasOwn(value, key))
@@ -76,14 +74,13 @@ export function readAnswer(returned: JsonValue, event: HookEvent): Result<HookAn
   return fail("invalid", `returned a ${showable(keys[0] ?? "")} that is not one of ${FORMS}`);
 }
 
-/** What came of an answer that its level does not let a hook give: nothing. */
-export function rejectedVerdict(name: string, answer: HookAnswer, level: HookLevel, ms: number): Verdict {
-  const because = `hook "${name}" answered ${answer.do}, which level=${level} does not let it: it counts as a pass`;
-  return { answer: { do: "pass" }, because, ms };
+/** What a hook said that answered; its words are kept for the receipt. */
+export function repliedWith(answer: HookAnswer, ms: number): HookReply {
+  return { answer, because: answer.do === "block" || answer.do === "ask" ? answer.because : "", ms };
 }
 
 /** What a hook that failed is taken to have said. The failure's message goes on after its name. */
-export function failedVerdict(name: string, failure: Failure, onError: OnError, ms: number): Verdict {
+export function failedReply(name: string, failure: Failure, onError: HookOnError, ms: number): HookReply {
   const what = `hook "${name}" ${failure.message}`;
   const critical = `Critical hook '${name}' ${failure.code === "timed_out" ? "timed out" : "failed"}: ${what}`;
   const because = onError === "deny" ? critical : what;
@@ -95,67 +92,4 @@ export function failedVerdict(name: string, failure: Failure, onError: OnError, 
     case "ask":
       return { answer: { do: "ask", because }, because, ms };
   }
-}
-
-export type VerdictMerge = {
-  /** The value as the hooks before have made it. */
-  readonly value: JsonObject;
-  /** True once nothing after can change the outcome. */
-  readonly decided: boolean;
-  add(hook: string, verdict: Verdict): void;
-  /** Notes a hook that was considered only. */
-  pass(hook: string): void;
-  outcome(): HookOutcome;
-};
-
-/**
- * Folds the verdicts of a point's hooks. The first `block` or `answer` decides. A `modify` feeds the next hook. An `ask`
- * stays; together with a `modify` it is a `block`, because a person cannot be asked about a value that is not carried.
- * At `context.build` every hook adds its part, and none can keep the others from adding theirs.
- */
-export function mergeVerdicts(at: HookPoint, value: JsonObject): VerdictMerge {
-  const receipts: HookReceipt[] = [];
-  let current = value;
-  let modified = false;
-  let asked: Extract<HookAnswer, { do: "ask" }> | undefined;
-  let last: HookAnswer | undefined;
-
-  function answer(): HookAnswer {
-    if (last && last.do !== "skip") return last;
-    if (asked && modified)
-      return {
-        do: "block",
-        because: `${asked.because}; another hook changed the value, which a question cannot carry`,
-      };
-    if (asked) return asked;
-    if (modified) return { do: "modify", value: current };
-    return last ?? { do: "pass" };
-  }
-
-  return {
-    get value() {
-      return current;
-    },
-    get decided() {
-      return last !== undefined;
-    },
-    add(hook, verdict) {
-      receipts.push({ hook, verdict: verdict.answer.do, because: verdict.because, ms: verdict.ms, ran: true });
-      switch (verdict.answer.do) {
-        case "pass":
-          return;
-        case "modify":
-          current = verdict.answer.value;
-          modified = true;
-          return;
-        case "ask":
-          asked ??= verdict.answer;
-          return;
-        default:
-          if (at !== "context.build") last = verdict.answer;
-      }
-    },
-    pass: (hook) => receipts.push({ hook, verdict: "pass", because: "", ms: 0, ran: false }),
-    outcome: () => ({ answer: answer(), receipts }),
-  };
 }

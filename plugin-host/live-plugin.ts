@@ -1,0 +1,248 @@
+import { join } from "node:path";
+import { type Failure, fail, ok, type Result } from "../core/domain/failure.ts";
+import type { Memory } from "../core/domain/memory.ts";
+import type { Tool } from "../core/domain/tool.ts";
+import type { Launcher } from "../sandbox/os/launcher.ts";
+import type { Grant } from "../sandbox/permission/permission.ts";
+import { withGranted } from "./install/consent.ts";
+import type { FoundPlugin } from "./install/discover.ts";
+import { digestFolder } from "./install/folder-digest.ts";
+import type { GrantStore, StoredGrant } from "./install/grant-store.ts";
+import { isOwnWritePath } from "./install/install.ts";
+import { createCallQueue } from "./life/call-queue.ts";
+import type { Clock } from "./life/clock.ts";
+import { type Incarnation, startIncarnation } from "./life/incarnation.ts";
+import type { RestartBudget } from "./life/restart-budget.ts";
+import type { BreakerLimits } from "./life/restart-policy.ts";
+import { createSupervisor, type Supervisor } from "./life/supervisor.ts";
+import type { Generation } from "./life/tenure.ts";
+import type { LogRing } from "./link/log-ring.ts";
+import { failedForGood, type Started } from "./link/start-outcome.ts";
+import type { PluginManifest } from "./manifest/manifest.ts";
+import type { ReadSettings } from "./manifest/settings.ts";
+import { judgeWants, ownWritePaths, prepareWritePaths, type Reserved } from "./manifest/wants.ts";
+import { makePluginTool } from "./offer/call-tool.ts";
+import type { OfferParts } from "./offer/offer-parts.ts";
+import { makePluginListeners, type PluginListener } from "./offer/plugin-hooks.ts";
+import { makeOffers, type Offers } from "./offer/plugin-offers.ts";
+import type { SettingsInForce } from "./reconfigure.ts";
+import type { Artifacts } from "./service/artifacts.ts";
+import type { Budget } from "./service/budget.ts";
+import { type LiveCalls, liveCalls } from "./service/live-calls.ts";
+import type { PluginRecords } from "./service/plugin-records.ts";
+import { processServices } from "./service/process-services.ts";
+import { storeBudget } from "./service/value-methods.ts";
+
+/** Calls that may wait for a place at one plugin. */
+const MAX_WAITING_CALLS = 64;
+/** What has no limit of its own in the manifest, a model's answer say, may last this long when its process is replaced. */
+const LEAST_DRAIN_MS = 30_000;
+
+export type RegistryParts = {
+  readonly pluginsDir: string;
+  readonly runtimeDir: string;
+  readonly grants: GrantStore;
+  readonly reserved: Reserved;
+  readonly launcher: Launcher;
+  readonly nodeBinary: string;
+  readonly hostVersion: string;
+  readonly hostMajors: readonly number[];
+  readonly settings: ReadSettings;
+  readonly recall: Memory["search"];
+  readonly records: PluginRecords;
+  readonly artifacts: Artifacts;
+  readonly now: () => number;
+  readonly random: (bytes: number) => Uint8Array;
+  readonly breaker: BreakerLimits;
+};
+
+/** What all plugins of a host share. */
+export type LifeParts = RegistryParts & {
+  readonly clock: Clock;
+  readonly budget: RestartBudget;
+  readonly inForce: SettingsInForce;
+  readonly find: (name: string) => { readonly live: Result<LivePlugin> } | undefined;
+};
+
+/** A plugin whose manifest holds and whose grant fits it. */
+export type LivePlugin = {
+  readonly manifest: PluginManifest;
+  readonly grant: StoredGrant;
+  readonly granted: Grant;
+  readonly generation: Generation;
+  readonly supervisor: Supervisor;
+  readonly calls: LiveCalls;
+  readonly tools: readonly Tool[];
+  readonly hooks: readonly PluginListener[];
+  readonly offers: Offers;
+};
+
+/** What stays of a plugin when another version or another grant takes its place: a call may be on its way to it. */
+export type Seat = Pick<LivePlugin, "supervisor" | "calls">;
+
+/**
+ * Judges what was found and makes it usable; starts nothing. `seat` is that of the version or grant before, whose processes
+ * then stay until its supervisor is told of the new generation.
+ */
+export function bringToLife(
+  parts: LifeParts,
+  { name, folder, read }: FoundPlugin,
+  log: LogRing,
+  seat: Seat | undefined,
+): Result<LivePlugin> {
+  if (!read.ok) return read;
+  const { manifest, sha256 } = read.value;
+  const wanted = judgeWants(manifest, folder, parts.reserved);
+  if (!wanted.ok) return wanted;
+  const stored = parts.grants.read(name);
+  if (!stored.ok) return stored;
+  const grant = stored.value;
+  if (grant === undefined) {
+    return fail("denied", `plugin "${name}" was never granted anything`, {
+      hint: `look at it and grant it: claw plugin install ${folder}`,
+    });
+  }
+  if (grant.manifestSha256 !== sha256) return { ok: false, failure: changedManifest(name, folder, manifest, grant) };
+  // What a person took back is not asked for.
+  const granted = judgeWants(withGranted(manifest, grant), folder, parts.reserved);
+  if (!granted.ok) return granted;
+  const calls = seat?.calls ?? liveCalls();
+  const startable = {
+    name,
+    folder,
+    log,
+    manifest,
+    grant,
+    granted: granted.value,
+    wanted: wanted.value,
+    calls,
+    storeBudget: storeBudget(parts.now),
+  };
+  const generation = generationOf(parts, startable);
+  const supervisor = seat?.supervisor ?? openSupervisor(parts, startable, generation);
+  const queue = createCallQueue(name, manifest.limits.concurrentCalls, MAX_WAITING_CALLS);
+  const artifact = (artifactId: string) => parts.artifacts.describe(name, artifactId);
+  const offerParts: OfferParts = { manifest, supervisor, queue, calls, artifact, log, now: parts.now };
+  const tools = manifest.tools.map((tool) => makePluginTool(offerParts, tool));
+  const hooks = makePluginListeners(offerParts);
+  return ok({
+    manifest,
+    grant,
+    granted: granted.value,
+    generation,
+    supervisor,
+    calls,
+    tools,
+    hooks,
+    offers: makeOffers(offerParts),
+  });
+}
+
+function openSupervisor(parts: LifeParts, { name, log, calls }: Startable, generation: Generation): Supervisor {
+  return createSupervisor({
+    name,
+    generation,
+    log,
+    clock: parts.clock,
+    jitter: () => Buffer.from(parts.random(4)).readUInt32LE() / 2 ** 32,
+    budget: parts.budget,
+    breaker: parts.breaker,
+    onDeath: (death) => {
+      void parts.records.died({ plugin: name, ...death, callIds: [...calls.ids()] }).then((written) => {
+        if (!written.ok) log.add("host", `its death could not be recorded: ${written.failure.message}`);
+      });
+    },
+  });
+}
+
+function generationOf(parts: LifeParts, plugin: Startable): Generation {
+  const { manifest, granted, folder } = plugin;
+  const { version, idleStopMs, singleton, tools, hooks } = manifest;
+  return {
+    version,
+    idleStopMs,
+    singleton,
+    longestUseMs: Math.max(LEAST_DRAIN_MS, ...[...tools, ...hooks].map(({ timeoutMs }) => timeoutMs)),
+    disk: {
+      folders: ownWritePaths(granted, folder).map((path) => join(folder, path)),
+      limitMib: manifest.limits.diskMib,
+    },
+    start: (signal) => start(parts, plugin, signal),
+    blocked: () => missingDependency(manifest, parts.find),
+  };
+}
+
+type Startable = Pick<LivePlugin, "manifest" | "grant" | "granted" | "calls"> & {
+  readonly name: string;
+  readonly folder: string;
+  readonly log: LogRing;
+  readonly storeBudget: Budget;
+  /** Everything that the manifest asks for: its own data is no part of the digest, also while it may not write it. */
+  readonly wanted: Grant;
+};
+
+/** Everything that must hold before a process may start. The digest is taken here, so that the daemon's start is not slowed. */
+async function start(parts: LifeParts, plugin: Startable, signal: AbortSignal): Promise<Started<Incarnation>> {
+  const { name, folder, grant, granted, wanted } = plugin;
+  const unwalled = missingSandbox(parts.launcher, name, grant);
+  if (unwalled !== undefined) return { ok: false, again: false, failure: unwalled };
+  const digest = await digestFolder(folder, isOwnWritePath(ownWritePaths(wanted, folder)));
+  if (!digest.ok) return { ok: false, again: false, failure: digest.failure };
+  if (digest.value !== grant.filesSha256) {
+    return failedForGood(
+      "denied",
+      `the files of plugin "${name}" are not the ones that were granted`,
+      `if you changed them, grant them again: claw plugin install ${folder}`,
+    );
+  }
+  const settings = await parts.settings(plugin.manifest);
+  if (!settings.ok) return { ok: false, again: false, failure: settings.failure };
+  const prepared = await prepareWritePaths(granted, folder, parts.reserved);
+  if (!prepared.ok) return { ok: false, again: false, failure: prepared.failure };
+  const { serve, onDenied } = processServices({ ...parts, ...plugin, plugin: name, filesSha256: grant.filesSha256 });
+  const given = { allow: grant.allow, config: settings.value, hidden: parts.reserved, serveHost: serve, onDenied };
+  const started = await startIncarnation({ ...parts, ...plugin, ...given }, signal);
+  if (started.ok) parts.inForce.set(started.value, settings.value);
+  return started;
+}
+
+/** Why the plugin may not start while others are not there; undefined when it may. */
+export function missingDependency(
+  { name, dependencies }: PluginManifest,
+  find: (name: string) => { readonly live: Result<LivePlugin> } | undefined,
+): Failure | undefined {
+  for (const needed of dependencies) {
+    const live = find(needed)?.live;
+    if (live?.ok && live.value.grant.enabled) continue;
+    const [is, hint] =
+      live === undefined
+        ? ["is not installed", "install it: claw plugin install FOLDER"]
+        : live.ok
+          ? ["is turned off", `turn it on: claw plugin enable ${needed}`]
+          : ["may not run", live.failure.hint ?? `look at it: claw plugin list`];
+    return { code: "unavailable", message: `plugin "${name}" needs plugin "${needed}", which ${is}`, hint };
+  }
+  return undefined;
+}
+
+/** Why the plugin may not start on this machine; undefined when it may. */
+export function missingSandbox(launcher: Launcher, name: string, grant: StoredGrant): Failure | undefined {
+  if (launcher.level !== "none" || grant.trusted) return undefined;
+  return {
+    code: "denied",
+    message: `plugin "${name}" may not run without an operating-system sandbox, and there is none here (${launcher.detail})`,
+    hint: `install bubblewrap (apt-get install bubblewrap) and restart the daemon, or trust it: claw plugin grant ${name} --trust`,
+  };
+}
+
+function changedManifest(name: string, folder: string, manifest: PluginManifest, grant: StoredGrant): Failure {
+  const more = manifest.wants
+    .map(({ permission }) => permission)
+    .filter((permission) => !grant.allow.includes(permission) && !grant.withheld.includes(permission));
+  const asks = more.length === 0 ? "asks for nothing new" : `asks for more: ${more.join(", ")}`;
+  return {
+    code: "denied",
+    message: `plugin "${name}" ${manifest.version} is not what was granted (${grant.version}); it ${asks}`,
+    hint: `look at it and grant it: claw plugin install ${folder}`,
+  };
+}

@@ -1,0 +1,55 @@
+import type { JsonObject } from "@bufbuild/protobuf";
+import { Code, ConnectError } from "@connectrpc/connect";
+import type { PluginDefinition } from "./definition.ts";
+import { atMost, type Running } from "./running.ts";
+import { type RunNews, runTool, type ToolRequest } from "./tool-run.ts";
+
+/** What every major of PluginService says in its own messages. */
+export type PluginCore = {
+  initialize(config: JsonObject | undefined): Promise<{ version: string; tools: { name: string }[] }>;
+  configure(config: JsonObject | undefined): Promise<{ problem: string; restartRequired: boolean }>;
+  tools(): { name: string }[];
+  callTool(request: ToolRequest, signal: AbortSignal): AsyncIterable<RunNews>;
+  drain(timeLimitMs: number): Promise<void>;
+  shutdown(): void;
+};
+
+export function createCore(plugin: PluginDefinition, running: Running, onShutdown: () => void): PluginCore {
+  const tools = new Map((plugin.tools ?? []).map((one) => [one.name, one]));
+  const names = () => [...tools.keys()].map((name) => ({ name }));
+  return {
+    async initialize(config = {}) {
+      try {
+        await plugin.configure?.(config);
+      } catch (cause) {
+        throw new ConnectError(messageOf(cause), Code.FailedPrecondition);
+      }
+      running.config = config;
+      return { version: plugin.version, tools: names() };
+    },
+    async configure(config = {}) {
+      try {
+        const restartRequired = (await plugin.configure?.(config)) === "restart";
+        if (!restartRequired) running.config = config;
+        return { problem: "", restartRequired };
+      } catch (cause) {
+        return { problem: messageOf(cause), restartRequired: false };
+      }
+    },
+    tools: names,
+    callTool: (request, signal) =>
+      runTool(tools.get(request.tool), request, running, AbortSignal.any([signal, running.gone])),
+    async drain(timeLimitMs) {
+      running.work.refuseMore();
+      await atMost(timeLimitMs, running.work.idle());
+    },
+    shutdown() {
+      running.work.refuseMore();
+      onShutdown();
+    },
+  };
+}
+
+function messageOf(cause: unknown): string {
+  return cause instanceof Error && cause.message !== "" ? cause.message : String(cause);
+}

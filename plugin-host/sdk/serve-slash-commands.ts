@@ -1,0 +1,34 @@
+import { Code, ConnectError, type ConnectRouter } from "@connectrpc/connect";
+import { SlashCommandService } from "../../proto/gen/clawd/plugin/v1/plugin_pb.ts";
+import type { SlashCommandDefinition } from "./definition.ts";
+import { callContextOf, type Running } from "./running.ts";
+import { told } from "./serve-memory.ts";
+
+/** Answers messages that begin with one of its commands. */
+export function serveSlashCommands(
+  router: ConnectRouter,
+  commands: readonly SlashCommandDefinition[],
+  running: Running,
+): void {
+  const byName = new Map(commands.map((one) => [one.name, one]));
+  router.service(SlashCommandService, {
+    async runSlashCommand(request, { signal }) {
+      const command = byName.get(request.command);
+      if (command === undefined)
+        throw new ConnectError(`there is no command "/${request.command}" here`, Code.NotFound);
+      const done = running.work.begin();
+      try {
+        const { args, sessionId, workspace } = request;
+        const context = callContextOf(running, request, AbortSignal.any([signal, running.gone]));
+        const answer = await command.run({ args, sessionId, workspace }, context);
+        return "say" in answer
+          ? { outcome: { case: "say", value: answer.say } }
+          : { outcome: { case: "show", value: answer.show } };
+      } catch (cause) {
+        throw told(cause);
+      } finally {
+        done();
+      }
+    },
+  });
+}
