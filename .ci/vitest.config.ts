@@ -7,6 +7,7 @@ const LONG_SUITES = [
   "tests/escape/without-sandbox.test.ts",
   "tests/denial/crowds.test.ts",
   "tests/denial/broker.test.ts",
+  "tests/hostile-plugin.test.ts",
   "tests/crash.test.ts",
   "tests/deno.test.ts",
   "tests/denial.test.ts",

@@ -2,7 +2,7 @@ import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import type { Figure } from "./figure.ts";
 import { makeWorkspace, median, pssMib, removeFolder, startDaemon, temporaryFolder, timeClaw } from "./house.ts";
-import { installCopies } from "./plugins.ts";
+import { installCopies } from "./plugin-house.ts";
 
 const ROUNDS = 9;
 /** Time for lazily loaded parts to show up, if any would, milliseconds. */

@@ -5,6 +5,7 @@ import { benchSay, benchStart } from "./daemon.ts";
 import { printFigures } from "./figure.ts";
 import { benchHooks } from "./hooks.ts";
 import { benchJournal, printJournal } from "./journal.ts";
+import { benchPlugins } from "./plugins.ts";
 import { benchRounds } from "./rounds.ts";
 
 console.log(`Node ${process.version}, ${cpus().length} × ${cpus()[0]?.model ?? "unknown processor"}`);
@@ -13,3 +14,4 @@ printFigures("one message", await benchSay());
 printFigures("tool rounds (vendor SDK, loopback model server and both syncs included)", await benchRounds());
 printJournal(await benchJournal());
 await benchHooks();
+await benchPlugins();

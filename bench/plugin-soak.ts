@@ -14,7 +14,7 @@ const SECONDS = 300;
 const PLUGINS = 50;
 const CONVERSATIONS = 100;
 /** Spreads the turns of all conversations over the time between two of one, milliseconds. */
-const LANE_OFFSET_MS = 20;
+const LANE_OFFSET_MS = 40;
 /** From here on the daemon is warm: share of the run. */
 const WARM_SHARE = 0.2;
 /** So much more may the daemon have in use at the end than when it was warm, MiB, both times without its garbage. */
@@ -98,6 +98,7 @@ async function converse(daemon: SoakDaemon, place: Place, withFaults: boolean) {
     brokenTurns: [],
     failedCalls: 0,
     firstFailedCall: "",
+    sweep: { beganMs: Number.POSITIVE_INFINITY, endMs: Number.POSITIVE_INFINITY },
   };
   const faults = withFaults ? openFaults(daemon, place.workspace, names) : undefined;
   const endMs = performance.now() + place.seconds * 1000;
@@ -110,7 +111,9 @@ async function converse(daemon: SoakDaemon, place: Place, withFaults: boolean) {
     runLane(daemon, place.workspace, { lane: laneOf(index), offsetMs: index * LANE_OFFSET_MS, isOver }, talk),
   );
   await new Promise((resolve) => setTimeout(resolve, place.seconds * WARM_SHARE * 1000));
+  talk.sweep = { beganMs: performance.now(), endMs: Number.POSITIVE_INFINITY };
   const warmMib = await daemon.heldMib();
+  talk.sweep = { ...talk.sweep, endMs: performance.now() };
   await Promise.all(lanes);
   await faults?.settle();
   const silent = await whoIsSilent(daemon, place);

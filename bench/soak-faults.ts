@@ -6,14 +6,14 @@ import { ENTRY_WORD, toolName } from "./soak-plugins.ts";
 import { commandOf, treeBelow } from "./soak-watch.ts";
 
 /** What is done to a plugin, in turn. */
-const FAULTS = ["kill", "stop", "flood_log", "flood_call"] as const;
+const FAULTS = ["kill", "stop", "flood_log", "flood_call", "flood_news", "flood_host"] as const;
 export type Fault = (typeof FAULTS)[number];
 export type Faults = Record<Fault, number>;
 type Row = ListPluginsResponse["plugins"][number];
 
 /** Does one thing to the next plugin in turn that has a process, and none to one that has none. */
 export function openFaults(daemon: SoakDaemon, workspace: string, names: readonly string[]) {
-  const done: Faults = { kill: 0, stop: 0, flood_log: 0, flood_call: 0 };
+  const done: Faults = { kill: 0, stop: 0, flood_log: 0, flood_call: 0, flood_news: 0, flood_host: 0 };
   const floods = new Set<Promise<unknown>>();
   let turn = 0;
   let kinds = 0;

@@ -9,7 +9,7 @@ const CALL_LIMIT_MS = 3_000;
 /** How long a flood lasts, seconds: one that never ends would be a question of processor limits, not of the house. */
 const FLOOD_SECONDS = 1;
 
-/** What a person would write to have a plugin misbehave: both tools flood for a while, one its log, one its call. */
+/** What a person would write to have a plugin misbehave: each tool floods for a while. */
 const PYTHON_FLOODS = `
 import os
 import time
@@ -29,12 +29,27 @@ def flood_call(args, call):
         yield "noise without end\\n" * 3000
 
 
+@plugin.tool
+def flood_news(args, call):
+    while True:
+        call.progress("noise without end")
+
+
+@plugin.tool
+def flood_host(args, call):
+    end = time.monotonic() + ${FLOOD_SECONDS}
+    while time.monotonic() < end:
+        call.host.log("noise without end")
+    return "the host was flooded"
+
+
 plugin.serve()
 `;
 
 /** For machines without Python: the same plugin on the SDK, which is made one file when it is installed. */
 const NODE_PLUGIN = `import { writeSync } from "node:fs";
 import { servePlugin, tool } from "clawd/plugin";
+import { setImmediate as turn } from "node:timers/promises";
 const noise = "noise without end\\n".repeat(1000);
 const flood = async function* () { for (;;) yield noise; };
 await servePlugin({ name: "soak", version: "1.0.0", tools: [
@@ -44,8 +59,16 @@ await servePlugin({ name: "soak", version: "1.0.0", tools: [
     return "the log was flooded";
   } }),
   tool({ name: "flood_call", run: flood }),
+  tool({ name: "flood_news", run: async (_args, { progress, signal }) => { while (!signal.aborted) { progress(noise.slice(0, 17)); await turn(); } } }),
+  tool({ name: "flood_host", run: async (_args, { host }) => {
+    for (const end = Date.now() + ${FLOOD_SECONDS * 1000}; Date.now() < end; ) await host.log("noise without end");
+    return "the host was flooded";
+  } }),
 ] });
 `;
+
+/** The tools by which a plugin floods: its standard error, its output, its progress lines, its host. */
+const FLOODS = ["flood_log", "flood_call", "flood_news", "flood_host"] as const;
 
 export type PluginKind = "python3, standard library only" | "node, for want of python3";
 
@@ -55,7 +78,7 @@ export function pluginKind(): PluginKind {
 }
 
 export const pluginName = (index: number): string => `soak-${index}`;
-export const toolName = (index: number, tool: "word_count" | "flood_log" | "flood_call"): string =>
+export const toolName = (index: number, tool: "word_count" | (typeof FLOODS)[number]): string =>
   `plugin_${pluginName(index)}_${tool}`;
 
 /** The word in the command line of each plugin's own process, and of the walls around it. */
@@ -68,7 +91,7 @@ export function writePlugin(parent: string, index: number): string {
   const example = join(EXAMPLES, "python-stdlib");
   const manifest = JSON.parse(readFileSync(join(example, "plugin.json"), "utf8"));
   const [count] = manifest.tools;
-  const floods = ["flood_log", "flood_call"].map((name) => ({
+  const floods = FLOODS.map((name) => ({
     name,
     description: "Misbehaves for a while.",
     inputSchema: { type: "object" },

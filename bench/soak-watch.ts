@@ -5,8 +5,8 @@ import type { SoakDaemon } from "./soak-daemon.ts";
 import { ENTRY_WORD } from "./soak-plugins.ts";
 
 const LOOK_EVERY_MS = 1_000;
-/** The daemon answers before the next question. */
-const ANSWER_LIMIT_MS = 1_000;
+/** The daemon answers each time, at the latest after so long. */
+const ANSWER_LIMIT_MS = 2_000;
 const PROGRESS_EVERY_LOOKS = 10;
 /** A process that belongs to no plugin may be one that starts, or one that leaves: after so many looks it is left behind. */
 const LOOKS_ALLOWED = 15;
@@ -100,7 +100,7 @@ export function openWatch(daemon: SoakDaemon, home: string, say: () => string, a
     seen.looks += 1;
     const number = seen.looks;
     const askedMs = performance.now();
-    const status = await daemon.daemon.status({}, { timeoutMs: 10 * ANSWER_LIMIT_MS }).catch(() => undefined);
+    const status = await daemon.daemon.status({}, { timeoutMs: 5 * ANSWER_LIMIT_MS }).catch(() => undefined);
     const answerMs = performance.now() - askedMs;
     seen.slowestAnswerMs = Math.max(seen.slowestAnswerMs, answerMs);
     if (status === undefined || answerMs > ANSWER_LIMIT_MS) seen.unanswered += 1;

@@ -191,6 +191,27 @@ describe("an upgrade", () => {
     expect(await act({ read: "data/kept.txt" })).toEqual({ status: "done", output: "written" });
   });
 
+  test("whose grant cannot be written leaves the old one in its place and running", async () => {
+    await granted("1.0.0");
+    expect(await act()).toMatchObject({ status: "done" });
+    const inTheWay = join(lab.options.grantsDir, "probe.json.new");
+    mkdirSync(inTheWay);
+    expect(await lab.host.admin.upgrade(authored("1.1.0"), false)).toMatchObject({ failure: { code: "unavailable" } });
+    expect(row()).toMatchObject({ version: "1.0.0", state: PluginState.READY });
+    rmSync(inTheWay, { recursive: true });
+    const host = await lab.reopen();
+    expect(host.problems()).toEqual([]);
+    expect(await act()).toMatchObject({ status: "done" });
+  });
+
+  test("takes along a folder of data inside another, whichever is named first", async () => {
+    const wants = ["write=./data/deep", "write=./data"];
+    await granted("1.0.0", wants);
+    expect(await act({ write: "data/deep/kept.txt" })).toMatchObject({ status: "done" });
+    expect(await lab.host.admin.upgrade(authored("1.1.0", wants), false)).toMatchObject({ ok: true });
+    expect(await act({ read: "data/deep/kept.txt" })).toEqual({ status: "done", output: "written" });
+  });
+
   test("is not what was agreed to when it changed after it was shown", async () => {
     const shown = await lab.host.admin.look(authored("1.0.0"));
     const seen = shown.ok ? (shown.value.manifestSha256 ?? "") : "";
@@ -247,6 +268,11 @@ test("only what it asks for can be granted or taken back, and only from what is 
   expect(await lab.host.admin.revoke("ghost", [], false)).toMatchObject({
     failure: { code: "not_found", message: "Plugin 'ghost' not found" },
   });
+});
+
+test("a kind means everything of that kind, however it is written", async () => {
+  await granted("1.0.0", ["net", "net = example.com:443", "memory=read"]);
+  expect(await lab.host.admin.revoke("probe", ["net"], false)).toMatchObject({ value: { granted: ["memory=read"] } });
 });
 
 test("trust is given and taken by itself", async () => {

@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { type Failure, fail, ok, type Result } from "../core/domain/failure.ts";
 import type { Memory } from "../core/domain/memory.ts";
+import type { TokenBucket } from "../core/domain/token-bucket.ts";
 import type { Tool } from "../core/domain/tool.ts";
 import type { Launcher } from "../sandbox/os/launcher.ts";
 import type { Grant } from "../sandbox/permission/permission.ts";
@@ -27,7 +28,7 @@ import { makePluginListeners, type PluginListener } from "./offer/plugin-hooks.t
 import { makeOffers, type Offers } from "./offer/plugin-offers.ts";
 import type { SettingsInForce } from "./reconfigure.ts";
 import type { Artifacts } from "./service/artifacts.ts";
-import type { Budget } from "./service/budget.ts";
+import { HOST_FEATURES } from "./service/host-features.ts";
 import { type LiveCalls, liveCalls } from "./service/live-calls.ts";
 import type { PluginRecords } from "./service/plugin-records.ts";
 import { processServices } from "./service/process-services.ts";
@@ -44,6 +45,7 @@ export type RegistryParts = {
   readonly grants: GrantStore;
   readonly reserved: Reserved;
   readonly launcher: Launcher;
+  readonly env: Readonly<Record<string, string | undefined>>;
   readonly nodeBinary: string;
   readonly hostVersion: string;
   readonly hostMajors: readonly number[];
@@ -176,7 +178,7 @@ type Startable = Pick<LivePlugin, "manifest" | "grant" | "granted" | "calls"> & 
   readonly name: string;
   readonly folder: string;
   readonly log: LogRing;
-  readonly storeBudget: Budget;
+  readonly storeBudget: TokenBucket;
   /** Everything that the manifest asks for: its own data is no part of the digest, also while it may not write it. */
   readonly wanted: Grant;
 };
@@ -200,14 +202,17 @@ async function start(parts: LifeParts, plugin: Startable, signal: AbortSignal): 
   const prepared = await prepareWritePaths(granted, folder, parts.reserved);
   if (!prepared.ok) return { ok: false, again: false, failure: prepared.failure };
   const { serve, onDenied } = processServices({ ...parts, ...plugin, plugin: name, filesSha256: grant.filesSha256 });
-  const given = { allow: grant.allow, config: settings.value, hidden: parts.reserved, serveHost: serve, onDenied };
+  const given = {
+    ...{ allow: grant.allow, config: settings.value, hostFeatures: HOST_FEATURES },
+    ...{ hidden: parts.reserved, serveHost: serve, onDenied },
+  };
   const started = await startIncarnation({ ...parts, ...plugin, ...given }, signal);
   if (started.ok) parts.inForce.set(started.value, settings.value);
   return started;
 }
 
 /** Why the plugin may not start while others are not there; undefined when it may. */
-export function missingDependency(
+function missingDependency(
   { name, dependencies }: PluginManifest,
   find: (name: string) => { readonly live: Result<LivePlugin> } | undefined,
 ): Failure | undefined {
@@ -219,7 +224,7 @@ export function missingDependency(
         ? ["is not installed", "install it: claw plugin install FOLDER"]
         : live.ok
           ? ["is turned off", `turn it on: claw plugin enable ${needed}`]
-          : ["may not run", live.failure.hint ?? `look at it: claw plugin list`];
+          : ["may not run", live.failure.hint ?? "look at it: claw plugin list"];
     return { code: "unavailable", message: `plugin "${name}" needs plugin "${needed}", which ${is}`, hint };
   }
   return undefined;

@@ -3,6 +3,7 @@ import { fail, ok, type Result } from "../core/domain/failure.ts";
 import { PluginChange } from "../proto/gen/clawd/v1/event_pb.ts";
 import { type AdminParts, unknownPlugin } from "./admin-parts.ts";
 import { dropHeld } from "./install/install.ts";
+import { isName } from "./manifest/names.ts";
 import { removeTree } from "./manifest/remove-tree.ts";
 import { enablePlugin, grantPlugin, revokePlugin } from "./plugin-grants.ts";
 import { installPlugin, lookAt, upgradePlugin } from "./plugin-install.ts";
@@ -81,8 +82,9 @@ function dependants({ registry }: AdminParts, name: string): readonly string[] {
 
 async function reload({ registry }: AdminParts, name: string): Promise<Result<void>> {
   if (registry.find(name) === undefined) {
-    // It may have been put there by hand.
-    if ((await registry.refresh(name, "it is being reloaded")) === undefined) return unknownPlugin(name, registry);
+    // It may have been put there by hand. What is no name may be a path that leads elsewhere.
+    const found = isName(name) ? await registry.refresh(name, "it is being reloaded") : undefined;
+    if (found === undefined) return unknownPlugin(name, registry);
   }
   const swapped = await registry.swap(name, "it is being reloaded");
   if (!swapped.ok) return swapped;

@@ -94,8 +94,8 @@ export async function enablePlugin(parts: AdminParts, name: string, enabled: boo
 function pick(name: string, known: readonly string[], words: readonly string[]): Result<readonly string[]> {
   const picked: string[] = [];
   for (const word of words) {
-    const exact = known.filter((one) => one.trim() === word.trim());
-    const meant = exact.length > 0 ? exact : known.filter((one) => one.trim().startsWith(`${word.trim()}=`));
+    // Also where the plugin asks for a bare "net" beside others: who takes back "net" means to leave it none.
+    const meant = known.filter((one) => one.trim() === word.trim() || one.split("=", 1)[0]?.trim() === word.trim());
     if (meant.length === 0) {
       return fail("invalid", `plugin "${name}" does not ask for "${word}"`, {
         hint: known.length === 0 ? "it asks for nothing" : `it asks for: ${known.join(" ")}`,

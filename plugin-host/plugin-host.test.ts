@@ -145,6 +145,7 @@ describe("grants", () => {
         name: "probe",
         version: "1.0.0",
         description: "",
+        author: "",
         wants: [
           {
             permission: "net=api.example.com:443",
@@ -230,6 +231,8 @@ describe("grants", () => {
     expect(await host.admin.reload("probe")).toMatchObject({ ok: false, failure: { code: "conflict" } });
     await host.admin.enable("probe", true);
     expect(await act()).toMatchObject({ status: "done" });
+    expect(await host.admin.reload("./probe")).toMatchObject({ failure: { message: "Plugin './probe' not found" } });
+    expect(host.admin.list()).toMatchObject([{ name: "probe" }]);
   });
 
   test("removed it is gone with its grant, its process and its files", async () => {
@@ -308,7 +311,7 @@ describe("grants", () => {
   test("spaces in a permission do not hide what it opens", async () => {
     expect(await lab.host.admin.look(authored(wants(" net ", " run=git")))).toMatchObject({
       value: {
-        wants: [{ reason: /every public address/ }, { reason: /all programs/ }].map(({ reason }) => ({
+        wants: [{ reason: /every public address/ }, { reason: /these programs and no others/ }].map(({ reason }) => ({
           reason: expect.stringMatching(reason),
         })),
       },
@@ -335,7 +338,8 @@ describe("grants", () => {
     ["write=../other", "which is clawd's own"],
     ["write", 'is too much: name the folders, e.g. "write=./data"'],
     ["read", 'is too much: name the folders, e.g. "read=./data"'],
-    ["env=HOME", "is not offered to plugins: set the variable in launch.env"],
+    ["env=HOME", "is a variable that each plugin has of its own"],
+    ["sys=hostname", "means nothing for a plugin"],
     ["memory=write", 'is not offered to plugins: only "memory=read" is'],
     ["memory=read:notes", 'is not offered to plugins: only "memory=read" is'],
   ])("%s cannot be granted", async (permission, problem) => {

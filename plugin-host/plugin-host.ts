@@ -34,6 +34,8 @@ export type PluginHostOptions = {
   /** For sockets; made with mode 0700. Its path should be short: at most 84 bytes. */
   readonly runtimeDir: string;
   readonly launcher: Launcher;
+  /** The daemon's own variables, of which a plugin gets those that it was granted by name. */
+  readonly env: Readonly<Record<string, string | undefined>>;
   /** The Node that plugins with the command "node" run on. */
   readonly nodeBinary: string;
   readonly hostVersion: string;
@@ -68,7 +70,7 @@ export type PluginHost = {
   readonly admin: PluginAdmin;
   /** What is wrong with plugins that are turned on. */
   problems(): readonly Failure[];
-  /** Stops every plugin, all at once; at most seven seconds. */
+  /** Stops every plugin, all at once; at most ten seconds. */
   close(): Promise<void>;
 };
 

@@ -85,6 +85,8 @@ export async function place(parts: AdminParts, staged: StagedPlugin, grant: Stor
   const placed = await placeStaged(staged);
   const written = placed.ok ? await writeGrant(parts, name, PluginChange.INSTALLED, grant) : placed;
   if (!written.ok) {
+    // Without its grant the new version may not run; the old one still may.
+    if (placed.ok && before !== undefined) return putBack(parts, staged, before, written);
     await parts.registry.refresh(name, "its install failed");
     return written;
   }
@@ -94,13 +96,12 @@ export async function place(parts: AdminParts, staged: StagedPlugin, grant: Stor
   if (!renewed.ok && before !== undefined && supervisor?.state().is === "ready") {
     return putBack(parts, staged, before, renewed);
   }
-  // Nobody waits for the old process; what cannot be removed now is removed at the next install or the next start.
-  supervisor
-    ?.alone()
-    .then(() => parts.inTurn(() => dropReplaced(pluginsDir, name)))
-    .catch(() => {});
-  if (supervisor === undefined) await dropReplaced(pluginsDir, name);
-  await dropHeld(pluginsDir, name);
+  // It is installed; what cannot be removed now is removed at the next install or the next start.
+  const dropOld = () => dropReplaced(pluginsDir, name).catch(() => {});
+  // Nobody waits for the old process.
+  if (supervisor === undefined) await dropOld();
+  else void supervisor.alone().then(() => parts.inTurn(dropOld));
+  await dropHeld(pluginsDir, name).catch(() => {});
   return renewed;
 }
 
@@ -194,6 +195,7 @@ function lookInto(parts: AdminParts, { folder }: PluginSource): Result<PluginOff
     name: manifest.name,
     version: manifest.version,
     description: manifest.description,
+    author: manifest.author,
     wants: explainWants(manifest).map((want) => ({ ...want, grantedBefore: !isNew(want) })),
     tools: manifest.tools.map(({ fullName }) => fullName),
     offers: describeOffers(manifest),

@@ -30,6 +30,7 @@ const ENTRIES = new Set([
   ".ci/vitest.config.ts",
   "bench/main.ts",
   "bench/soak.ts",
+  "bench/plugin-soak.ts",
 ]);
 
 function importsOf(file: string): readonly string[] {

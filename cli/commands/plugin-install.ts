@@ -114,6 +114,7 @@ async function install(
 function describeOffer(offer: InstallPluginResponse, trust: boolean): string[] {
   const upgrade = offer.replaces === "" ? "" : ` (${escapeLine(offer.replaces)} is installed)`;
   const lines = [`${escapeLine(offer.name)} ${escapeLine(offer.version)}${upgrade}: ${escapeLine(offer.description)}`];
+  if (offer.author !== "") lines.push(`  made by, as it says: ${escapeLine(offer.author)}`);
   lines.push(`  brings: ${[...offer.tools, ...offer.offers].map(escapeLine).join(", ") || "nothing"}`);
   if (offer.wants.length === 0) lines.push("  asks for: nothing");
   else lines.push("  asks for:");

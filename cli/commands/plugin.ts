@@ -56,10 +56,10 @@ function describeRow(one: PluginStatus): string[] {
   ];
 }
 
-/** What is odd, and what a person could decide about: permissions that are withheld, an upgrade that waits. */
-function describeWaiting({ name, version, warnings, withheld, heldVersion, heldWants }: PluginStatus): string[] {
+/** What a person could decide about: permissions that are withheld, an upgrade that waits. */
+function describeWaiting({ name, version, withheld, heldVersion, heldWants }: PluginStatus): string[] {
   const grant = `claw plugin grant ${escapeLine(name)}`;
-  const lines = warnings.map((warning) => `${escapeLine(name)}: ${escapeLine(warning)}`);
+  const lines: string[] = [];
   if (withheld.length > 0) {
     const what = withheld.map(escapeLine).join(" ");
     lines.push(`${escapeLine(name)}: withheld ${what}; ${grant} PERMISSION gives one back`);

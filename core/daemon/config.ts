@@ -190,10 +190,8 @@ function readPluginTables(
     if (!isTable(table)) continue;
     const json = tableToJson(table, `plugins.${name}`);
     if (!json.ok) {
-      const { path, value } = json.unsayable;
-      return fail("invalid", `${file} line ${lineOf(text, path)}: ${path} must be a number, not ${value}`, {
-        hint: "write a finite number",
-      });
+      const { path, problem, hint } = json.unsayable;
+      return fail("invalid", `${file} line ${lineOf(text, path)}: ${path} ${problem}`, { hint });
     }
     tables.set(name, json.json);
   }

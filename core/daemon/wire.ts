@@ -86,6 +86,7 @@ export async function buildHouse(home: Home, around: Surroundings): Promise<Resu
     grantsDir: home.grants,
     runtimeDir: home.runtime,
     launcher,
+    env,
     nodeBinary,
     hostVersion: around.version,
     sdkFile: join(programs, "..", "plugin-host", "sdk", "plugin.ts"),

@@ -10,6 +10,8 @@ export type Desk = {
   ask(question: PermissionQuestion): Promise<PersonsWord>;
   /** The same for a question in the stranger's own words, safe to show, that is answered with yes or no. */
   confirm(principal: string, question: string): Promise<PersonsWord>;
+  /** The canonical name of a tool that is meant by this name or alias; the word itself when it means none. */
+  toolName(word: string): string;
   /** Runs a tool through the gates, but not through hooks. The result is what a model would read. */
   callTool(principal: string, tool: string, args: JsonObject): Promise<Result<string>>;
 };
@@ -20,6 +22,7 @@ export function quietDesk(record: Desk["record"]): Desk {
     record,
     ask: async () => ({ said: "nobody" }),
     confirm: async () => ({ said: "nobody" }),
+    toolName: (word) => word,
     async callTool(_principal, tool) {
       return fail("denied", `${tool} did not run: tools cannot be called at this point`, {
         hint: "call it at another point",

@@ -1,13 +1,10 @@
 import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
 import { type Failure, fail, ok, type Result } from "./failure.ts";
 import type { HookAnswer, HookEvent, HookOnError, HookPoint, HookReply } from "./hook.ts";
+import { isJsonObject } from "./json-object.ts";
 import { showable } from "./showable.ts";
 
 const FORMS = 'nothing, {pass:true}, {modify:value}, {block:"why"}, {answer:result} or {skip:true}';
-
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
 
 function kindOf(value: JsonValue | undefined): string {
   return value === null ? "null" : Array.isArray(value) ? "list" : typeof value;
@@ -18,7 +15,7 @@ function kindOf(value: JsonValue | undefined): string {
  * everybody after. Messages here go on after the hook's name.
  */
 export function readModified(value: JsonValue | undefined, before: JsonObject): Result<HookAnswer> {
-  if (!isObject(value)) return fail("invalid", "gave a modify that is not an object");
+  if (!isJsonObject(value)) return fail("invalid", "gave a modify that is not an object");
   for (const [key, old] of Object.entries(before)) {
     if (!Object.hasOwn(value, key))
       return fail(
@@ -60,9 +57,9 @@ export function takenAt(at: HookPoint, answer: HookAnswer): Result<HookAnswer> {
 /** Reads what a hook returned. Anything but exactly one of the known forms is its failure, never a silent pass. */
 export function readAnswer(returned: JsonValue, event: HookEvent): Result<HookAnswer> {
   if (returned === null) return ok({ do: "pass" });
-  const keys = isObject(returned) ? Object.keys(returned) : [];
-  if (!isObject(returned) || keys.length !== 1) {
-    const got = isObject(returned) ? `{${keys.slice(0, 5).join(", ")}}` : `a ${kindOf(returned)}`;
+  const keys = isJsonObject(returned) ? Object.keys(returned) : [];
+  if (!isJsonObject(returned) || keys.length !== 1) {
+    const got = isJsonObject(returned) ? `{${keys.slice(0, 5).join(", ")}}` : `a ${kindOf(returned)}`;
     return fail("invalid", `returned ${showable(got)}; an answer is ${FORMS}`);
   }
   const { block, pass, skip } = returned;

@@ -1,5 +1,5 @@
 import type { EventBody } from "./event.ts";
-import { type Failed, fail, ok, type Result } from "./failure.ts";
+import { fail, ok, type Result } from "./failure.ts";
 import { type Journal, JournalError } from "./journal.ts";
 
 /** Changes that one append takes together. */
@@ -96,10 +96,12 @@ export function openLedger<Fold>(parts: LedgerParts<Fold>): Ledger<Fold> {
           for (const body of decided.value.bodies) apply(fold, body);
           return decided.value.bodies;
         },
-        settle: (written) =>
-          resolve(
-            !written.ok || !decided?.ok ? ((decided?.ok ? written : decided) as Failed) : ok(decided.value.value),
-          ),
+        settle(written) {
+          // Nothing was decided where the journal could not be read.
+          if (decided?.ok === false) resolve(decided);
+          else if (!written.ok) resolve(written);
+          else if (decided !== undefined) resolve(ok(decided.value.value));
+        },
       });
       void drain();
     });

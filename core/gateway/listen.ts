@@ -15,6 +15,12 @@ const ANSWER_LIMIT_BYTES = 64 * 1024 * 1024;
 const CONNECTION_LIMIT = 1024;
 /** Time in which a connection must say what it speaks, milliseconds. */
 const FIRST_BYTES_LIMIT_MS = 10_000;
+/** Time in which a request over HTTP/1.1 must have come, its headers and then all of it, milliseconds. */
+const REQUEST_LIMIT_MS = 30_000;
+/** How often that is looked at, milliseconds. */
+const LOOK_EVERY_MS = 5_000;
+/** Calls at once on one connection that speaks HTTP/2. */
+const STREAM_LIMIT = 1_000;
 /** What a client must send before it is known whether it speaks HTTP/1.1 or HTTP/2. */
 const HTTP2_PREFACE = "PRI";
 
@@ -34,10 +40,19 @@ export function requestHandler(routes: (router: ConnectRouter) => void): Handler
   });
 }
 
+/** How long a client may take to say what it wants, milliseconds. An answer takes as long as it takes. */
+export type Patience = { readonly firstBytesMs: number; readonly requestMs: number; readonly lookEveryMs: number };
+
+const PATIENCE: Patience = {
+  firstBytesMs: FIRST_BYTES_LIMIT_MS,
+  requestMs: REQUEST_LIMIT_MS,
+  lookEveryMs: LOOK_EVERY_MS,
+};
+
 /** Opens the door on a unix socket that only its owner may enter. A dead daemon's socket is replaced. */
-export async function listenOnSocket(path: string, handler: Handler): Promise<Result<Door>> {
+export async function listenOnSocket(path: string, handler: Handler, patience = PATIENCE): Promise<Result<Door>> {
   await rm(path, { force: true });
-  const opened = await listen(door(handler), { path });
+  const opened = await listen(door(handler, patience), { path });
   if (!opened.ok) return opened;
   await chmod(path, 0o600);
   return ok({ address: path, close: opened.value.close });
@@ -50,7 +65,7 @@ export async function listenOnPort(port: number, token: string, handler: Handler
     response.writeHead(401, { "content-type": "text/plain", "www-authenticate": "Bearer" });
     response.end("this door needs the daemon's token: authorization: Bearer TOKEN\n");
   };
-  const opened = await listen(door(guarded), { host: "127.0.0.1", port });
+  const opened = await listen(door(guarded, PATIENCE), { host: "127.0.0.1", port });
   if (!opened.ok) return opened;
   const { port: bound } = opened.value.server.address() as AddressInfo;
   return ok({ address: `http://127.0.0.1:${bound}`, close: opened.value.close });
@@ -62,19 +77,24 @@ function sameSecret(given: string, wanted: string): boolean {
 }
 
 /** One listener for both HTTP versions: the first bytes of a connection say which. */
-function door(handler: Handler): Server {
-  const http1 = createHttp1(handler);
-  const http2 = createHttp2(handler);
+function door(handler: Handler, { firstBytesMs, requestMs, lookEveryMs }: Patience): Server {
+  const limits = { headersTimeout: requestMs, requestTimeout: requestMs, connectionsCheckingInterval: lookEveryMs };
+  const http1 = createHttp1(limits, handler);
+  // It never listens itself; told that it does, it begins to watch over the time that requests take.
+  http1.emit("listening");
+  const http2 = createHttp2({ settings: { maxConcurrentStreams: STREAM_LIMIT } }, handler);
   const server = createServer((socket) => {
     socket.on("error", () => socket.destroy());
-    sniff(socket, (isHttp2) => (isHttp2 ? http2 : http1).emit("connection", socket));
+    sniff(socket, firstBytesMs, (isHttp2) => (isHttp2 ? http2 : http1).emit("connection", socket));
   });
+  // Ends its watch, too.
+  server.once("close", () => http1.close());
   server.maxConnections = CONNECTION_LIMIT;
   return server;
 }
 
-function sniff(socket: Socket, decide: (isHttp2: boolean) => void): void {
-  const deadline = setTimeout(() => socket.destroy(), FIRST_BYTES_LIMIT_MS);
+function sniff(socket: Socket, withinMs: number, decide: (isHttp2: boolean) => void): void {
+  const deadline = setTimeout(() => socket.destroy(), withinMs);
   socket.once("close", () => clearTimeout(deadline));
   let start = Buffer.alloc(0);
   const look = () => {

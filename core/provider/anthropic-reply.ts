@@ -1,5 +1,6 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import { type Failure, fail } from "../domain/failure.ts";
+import { isJsonObject } from "../domain/json-object.ts";
 import {
   type Chunk,
   MALFORMED_ARGS,
@@ -202,23 +203,18 @@ function closedBlock(block: OpenBlock): ReplyBlock {
 
 /** The arguments of a call, or `{ MALFORMED_ARGS: what the model wrote }`, so that nothing runs on half an order. */
 function readArgs(json: string, given: unknown): JsonObject {
-  if (json.trim() === "") return isObject(given) ? given : {};
+  if (json.trim() === "") return isJsonObject(given) ? given : {};
   try {
     const args: unknown = JSON.parse(json, (_key, value: unknown) => {
       // 1e999 is JSON, but no number that could be written down again.
       if (typeof value === "number" && !Number.isFinite(value)) throw new RangeError("a number is too large");
       return typeof value === "string" ? value.toWellFormed() : value;
     });
-    if (isObject(args)) return args;
+    if (isJsonObject(args)) return args;
   } catch {
     // What is wrong with it is told where the call is answered.
   }
   return { [MALFORMED_ARGS]: json.toWellFormed() };
-}
-
-/** True for what JSON calls an object; whatever JSON.parse gave inside is JSON as well. */
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /** Servers disagree on the reason when there are calls; the blocks decide. */

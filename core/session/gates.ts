@@ -1,6 +1,7 @@
 import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
 import { type Failure, unreachable } from "../domain/failure.ts";
 import type { HookOutcome } from "../domain/hook.ts";
+import { isJsonObject } from "../domain/json-object.ts";
 import { grants, judge, type Policy } from "../domain/policy.ts";
 import { malformedArgs } from "../domain/provider.ts";
 import type { Session } from "../domain/session.ts";
@@ -145,7 +146,7 @@ function hookScripts(): Gate {
           return { verdict: "answer", output: textOf(answer.result), because: "a hook answered in the tool's place" };
         case "modify": {
           const { tool: changedTool, args: changedArgs } = answer.value;
-          if (isObject(changedArgs) && changedTool === tool.name)
+          if (isJsonObject(changedArgs) && changedTool === tool.name)
             return { verdict: "change", args: changedArgs, because: "a hook changed the arguments" };
           const message = `a hook changed the call of ${tool.name} to another tool, or to something without "args"`;
           return { verdict: "deny", failure: { code: "invalid", message, hint: "return { modify: { tool, args } }" } };
@@ -176,8 +177,4 @@ export function givenAnswer(session: Session, call: Call): string | undefined {
 
 export function textOf(value: JsonValue): string {
   return typeof value === "string" ? value : JSON.stringify(value);
-}
-
-function isObject(value: JsonValue | undefined): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

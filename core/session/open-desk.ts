@@ -1,6 +1,7 @@
 import type { Desk } from "../domain/desk.ts";
 import { fail } from "../domain/failure.ts";
 import { askAboutPermission, confirmWithPerson } from "./ask-person.ts";
+import { findTool } from "./find-tool.ts";
 import { recordDecision } from "./run-hooks.ts";
 import { callForStranger } from "./stranger-call.ts";
 import type { TurnContext } from "./turn-context.ts";
@@ -47,6 +48,7 @@ function deskAt(turn: TurnContext, callId: string, depth: number): DeskOffer {
         if (over.signal.aborted) return { said: "nobody" };
         return follow(confirmWithPerson(scoped, callId, principal, question));
       },
+      toolName: (word) => findTool(turn.tools(), word)?.name ?? word,
       async callTool(principal, tool, args) {
         if (over.signal.aborted) return tooLate(`call ${tool}`);
         if (depth >= DEPTH_MAX) return tooDeep(tool);

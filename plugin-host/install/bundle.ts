@@ -1,11 +1,12 @@
 import { realpath, writeFile } from "node:fs/promises";
-import { join, resolve } from "node:path";
+import { join, relative, resolve } from "node:path";
 import { fail, ok, type Result } from "../../core/domain/failure.ts";
 import { isInFolder } from "../../sandbox/permission/grant.ts";
+import { type Bundled, bundle } from "../../sandbox/program/bundler.ts";
 
 const MAX_MESSAGES = 5;
 /** A plugin that takes longer to bundle is made to. */
-const BUNDLE_LIMIT_MS = 60_000;
+const BUNDLE_LIMIT_MS = 20_000;
 
 /**
  * Bundles one TypeScript entry of a plugin into `outFile`, an ES module that needs nothing but Node. "clawd/plugin" is
@@ -18,15 +19,13 @@ export async function bundleEntry(
   outFile: string,
   sdkFile: string,
 ): Promise<Result<void>> {
-  // Loaded here: most starts of the daemon install nothing.
-  const { build, stop } = await import("esbuild");
   const root = await realpath(folder);
   const sdk = await realpath(sdkFile);
-  try {
-    const late = Promise.withResolvers<undefined>();
-    const timer = setTimeout(() => late.resolve(undefined), BUNDLE_LIMIT_MS);
-    const building = build({
+  const bundled = await bundle(
+    {
       entryPoints: [join(root, entry)],
+      // Only the ending counts: nothing is written there.
+      outfile: join(root, "bundle.js"),
       absWorkingDir: root,
       bundle: true,
       platform: "node",
@@ -40,58 +39,51 @@ export async function bundleEntry(
       tsconfigRaw: "{}",
       legalComments: "none",
       logLevel: "silent",
-      metafile: true,
-      write: false,
+    },
+    BUNDLE_LIMIT_MS,
+  );
+  if (!bundled.done) return unbundled(entry, bundled);
+  const stray = findStray(bundled.inputs, root, sdk);
+  if (stray !== undefined) {
+    return fail("invalid", `${entry} imports ${stray}, which is outside the plugin's folder`, {
+      hint: "put what the plugin needs into its folder",
     });
-    const built = await Promise.race([building, late.promise]).finally(() => clearTimeout(timer));
-    if (built === undefined) {
-      // It runs in a process of its own, which ends with this; the next bundling starts another.
-      building.catch(() => {});
-      await stop();
-      return fail("timed_out", `${entry} was not bundled within ${BUNDLE_LIMIT_MS / 1000} s`);
-    }
-    const stray = findStray(built.metafile.inputs, root, sdk);
-    if (stray !== undefined) {
-      return fail("invalid", `${entry} imports ${stray}, which is outside the plugin's folder`, {
-        hint: "put what the plugin needs into its folder",
-      });
-    }
-    const [output] = built.outputFiles;
-    if (output === undefined) throw new Error("esbuild gave no output");
-    await writeFile(outFile, output.contents);
-    return ok(undefined);
-  } catch (cause) {
-    return fail("invalid", `${entry} cannot be bundled: ${sayBuildError(cause)}`, { cause });
   }
+  await writeFile(outFile, bundled.code);
+  return ok(undefined);
+}
+
+function unbundled(entry: string, bundled: Exclude<Bundled, { readonly done: true }>): Result<never> {
+  if (bundled.stopped !== undefined) {
+    const why =
+      bundled.stopped === "late" ? `was not bundled within ${BUNDLE_LIMIT_MS / 1000} s` : "breaks the bundler";
+    return fail("timed_out", `${entry} ${why}`, { hint: "bundle it yourself, and name the bundle in launch.command" });
+  }
+  return fail("invalid", `${entry} cannot be bundled: ${sayErrors(bundled.errors)}`, {
+    hint: "mend that, then install it again",
+  });
 }
 
 type Inputs = Readonly<
   Record<string, { readonly imports: readonly { readonly path: string; readonly external?: boolean }[] }>
 >;
 
-/** A file outside the folder that a file inside it imports, the SDK excepted. Input paths are relative to `root`. */
+/**
+ * A file outside the folder that the SDK does not bring along. Not judged by what the plugin imports: esbuild does not tell
+ * which files an `import("../" + name)` brought in. Input paths are relative to `root`.
+ */
 function findStray(inputs: Inputs, root: string, sdk: string): string | undefined {
-  const inside = (path: string) => isInFolder(root, resolve(root, path));
-  for (const [path, { imports }] of Object.entries(inputs)) {
-    if (!inside(path)) continue;
-    for (const target of imports) {
-      if (target.external !== true && !inside(target.path) && resolve(root, target.path) !== sdk) return target.path;
-    }
+  const ofSdk = new Set([relative(root, sdk)]);
+  // What is added while it is walked is walked too.
+  for (const path of ofSdk) {
+    for (const target of inputs[path]?.imports ?? []) if (target.external !== true) ofSdk.add(target.path);
   }
-  return undefined;
+  return Object.keys(inputs).find((path) => !isInFolder(root, resolve(root, path)) && !ofSdk.has(path));
 }
 
-function sayBuildError(cause: unknown): string {
-  const errors =
-    cause instanceof Error && "errors" in cause && Array.isArray(cause.errors) ? (cause.errors as BuildMessage[]) : [];
-  if (errors.length === 0) return cause instanceof Error ? cause.message : String(cause);
+function sayErrors(errors: Extract<Bundled, { readonly stopped: undefined }>["errors"]): string {
   return errors
     .slice(0, MAX_MESSAGES)
     .map(({ text, location }) => (location ? `${location.file}:${location.line}: ${text}` : text))
     .join("; ");
 }
-
-type BuildMessage = {
-  readonly text: string;
-  readonly location?: { readonly file: string; readonly line: number } | null;
-};

@@ -17,8 +17,10 @@ export function discoverPlugins(pluginsDir: string): readonly FoundPlugin[] {
     names = readdirSync(pluginsDir, { withFileTypes: true })
       .filter((entry) => !entry.name.startsWith(".") && (!entry.isFile() || isExecutable(join(pluginsDir, entry.name))))
       .map((entry) => entry.name);
-  } catch {
-    return [];
+  } catch (cause) {
+    if (cause instanceof Error && "code" in cause && cause.code === "ENOENT") return [];
+    // Not the same as none: whoever asks next tries again, and until then no guard is taken for one that was removed.
+    throw cause;
   }
   return names
     .sort()

@@ -45,7 +45,15 @@ export async function listFolder(
   return ok(files.sort((left, right) => (left.path < right.path ? -1 : 1)));
 }
 
-/** SHA-256, hex, over every file's path, executable bit, length and content. `listFolder` says what fails. */
+/**
+ * True for what Python makes of a plugin's modules, which an install does not copy. In an installed folder it counts like any
+ * file: Python would run what somebody put there.
+ */
+export function isByteCode(path: string): boolean {
+  return path.split(sep).at(-1) === "__pycache__";
+}
+
+/** SHA-256, hex, over every file's path, executable bit and content. `listFolder` says what fails. */
 export async function digestFolder(folder: string, skip: (path: string) => boolean): Promise<Result<string>> {
   const files = await listFolder(folder, skip);
   if (!files.ok) return files;

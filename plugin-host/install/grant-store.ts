@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { constants, readFileSync } from "node:fs";
 import { mkdir, open, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { fail, ok, type Result } from "../../core/domain/failure.ts";
@@ -62,6 +62,7 @@ export function openGrantStore(grantsDir: string): GrantStore {
           await handle.close();
         }
         await rename(fresh, file);
+        await syncFolder(grantsDir);
         return ok(undefined);
       } catch (cause) {
         const full = cause instanceof Error && "code" in cause && cause.code === "ENOSPC";
@@ -78,11 +79,22 @@ export function openGrantStore(grantsDir: string): GrantStore {
   };
 }
 
+/** A rename is durable when its folder is. */
+async function syncFolder(folder: string): Promise<void> {
+  const handle = await open(folder, constants.O_RDONLY | constants.O_DIRECTORY);
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
 function parseGrant(text: string, file: string): Result<StoredGrant> {
   const hint = "install the plugin again to grant it anew";
   let json: Record<string, unknown>;
   try {
-    json = JSON.parse(text) as Record<string, unknown>;
+    // `null` is JSON too, and has no fields to look at.
+    json = (JSON.parse(text) ?? {}) as Record<string, unknown>;
   } catch (cause) {
     return fail("corrupt", `the grant in ${file} is not JSON`, { hint, cause });
   }

@@ -11,7 +11,7 @@ import { type ReadManifest, readManifest } from "../manifest/read-manifest.ts";
 import { removeTree } from "../manifest/remove-tree.ts";
 import { judgeWants, ownWritePaths, type Reserved } from "../manifest/wants.ts";
 import { bundleEntry } from "./bundle.ts";
-import { digestFolder, type FolderFile, listFolder } from "./folder-digest.ts";
+import { digestFolder, type FolderFile, isByteCode, listFolder } from "./folder-digest.ts";
 
 /** Names with a dot are not plugins: a half-made copy, what an upgrade put aside, and an upgrade that waits for a grant. */
 const FRESH_PREFIX = ".new-";
@@ -62,7 +62,7 @@ async function fillStaging(
   staging: string,
   folder: string,
 ): Promise<Result<StagedPlugin>> {
-  const files = await listFolder(source, () => false);
+  const files = await listFolder(source, isByteCode);
   if (!files.ok) return files;
   for (const file of files.value) await copyFile(source, staging, file);
   const authored = readManifest(staging);
@@ -233,7 +233,10 @@ async function moveData(source: string, folder: string, described = folder): Pro
   // Judged when it was installed; here only the paths are wanted.
   const wanted = judgeWants(read.value.manifest, folder, []);
   if (!wanted.ok) return;
-  for (const path of ownWritePaths(wanted.value, folder)) {
+  const own = ownWritePaths(wanted.value, folder);
+  for (const path of own) {
+    // It goes along with the folder around it, which would otherwise be put in its place.
+    if (own.some((other) => other !== path && isInFolder(other, path))) continue;
     const [from, to] = [join(source, path), join(folder, path)];
     if ((await lstat(from).catch(() => undefined)) === undefined) continue;
     await removeTree(to);
@@ -267,7 +270,9 @@ async function bundleEntries(
   if (entries.length === 0 && basename(file) === MANIFEST_FILE) return ok(undefined);
   for (const entry of entries) {
     if (normalize(entry).startsWith(".."))
-      return fail("invalid", `launch.command names ${entry}, which is outside the plugin's folder`);
+      return fail("invalid", `launch.command names ${entry}, which is outside the plugin's folder`, {
+        hint: "put the program into the folder",
+      });
     const bundled = await bundleEntry(staging, entry, join(staging, bundledName(entry)), sdkFile);
     if (!bundled.ok) return bundled;
   }

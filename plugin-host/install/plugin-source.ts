@@ -8,11 +8,10 @@ import { TOML_MANIFEST_FILE } from "../manifest/plugin-toml.ts";
 import { removeTree } from "../manifest/remove-tree.ts";
 import { MAX_TOTAL_BYTES } from "./folder-digest.ts";
 import { LEGACY_PROGRAM } from "./legacy-probe.ts";
-import { sniffArchive, unpackArchive } from "./unpack.ts";
+import { SNIFF_BYTES, sniffArchive, unpackArchive } from "./unpack.ts";
 
 /** No plugin's name holds a "_", so that this is nobody's half-made copy. Removed by `recoverInstalls` after a crash. */
 const UNPACKED = ".new-_unpacked";
-const SNIFF_BYTES = 512;
 const MANIFEST_FILES = [MANIFEST_FILE, TOML_MANIFEST_FILE];
 
 export type SourceParts = {
@@ -41,15 +40,22 @@ export async function openSource(parts: SourceParts, path: string): Promise<Resu
   if (info.isDirectory()) {
     return ok({ folder: path, say: (failure) => failure, close: async () => {} });
   }
-  if (!info.isFile()) return fail("invalid", `${path} is neither a file nor a folder`);
+  if (!info.isFile()) {
+    return fail("invalid", `${path} is neither a file nor a folder`, {
+      hint: "name a folder, an archive or an executable",
+    });
+  }
   if (info.size > MAX_TOTAL_BYTES) {
-    return fail("exhausted", `${path} is larger than ${MAX_TOTAL_BYTES / 1024 / 1024} MiB`);
+    return fail("exhausted", `${path} is larger than ${MAX_TOTAL_BYTES / 1024 / 1024} MiB`, {
+      hint: "bundle the plugin into one file, and leave out what it does not need",
+    });
   }
   const folder = join(parts.pluginsDir, UNPACKED);
-  const close = () => removeTree(folder);
+  // What resists is removed before the next one, or at the next start.
+  const close = () => removeTree(folder).catch(() => {});
   let filled: Result<string>;
   try {
-    await close();
+    await removeTree(folder);
     await mkdir(folder, { recursive: true, mode: 0o700 });
     filled = await fill(parts, await realpath(path), folder, (info.mode & 0o100) !== 0);
   } catch (cause) {

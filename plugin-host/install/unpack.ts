@@ -13,12 +13,12 @@ export type ArchiveForm = "tar" | "tgz" | "zip";
 
 /** What a tar may hold beside the files' contents: headers and padding. */
 const TAR_OVERHEAD_BYTES = 64 * 1024 * 1024;
-/** Enough to know every form by: the word "ustar" stands at 257. */
-const SNIFF_BYTES = 512;
+/** Enough of an archive's head to know every form by: the word "ustar" stands at 257. */
+export const SNIFF_BYTES = 512;
 
 /** The form of an archive by its first bytes, whatever it is called; undefined when it is none. */
 export function sniffArchive(head: Uint8Array): ArchiveForm | undefined {
-  const bytes = Buffer.from(head.subarray(0, SNIFF_BYTES));
+  const bytes = Buffer.from(head);
   if (bytes.subarray(0, 2).equals(Buffer.from([0x1f, 0x8b]))) return "tgz";
   const mark = bytes.subarray(0, 4).toString("latin1");
   if (mark === "PK\u0003\u0004" || mark === "PK\u0005\u0006") return "zip";
@@ -32,7 +32,8 @@ export function sniffArchive(head: Uint8Array): ArchiveForm | undefined {
  */
 export async function unpackArchive(file: string, form: ArchiveForm, folder: string): Promise<Result<void>> {
   const handle = await open(file, "r").catch((cause: unknown) => String(cause));
-  if (typeof handle === "string") return fail("unavailable", `${file} cannot be opened: ${handle}`);
+  if (typeof handle === "string")
+    return fail("unavailable", `${file} cannot be opened: ${handle}`, { hint: "look at its rights" });
   const packed = form === "zip" ? undefined : handle.createReadStream({ autoClose: false });
   const gunzip = form === "tgz" ? createGunzip() : undefined;
   try {
@@ -89,7 +90,8 @@ async function writeFile(
     for await (const chunk of content) {
       budget.bytes -= chunk.byteLength;
       if (budget.bytes < 0) throw new BadArchive(`holds more than ${MAX_TOTAL_BYTES / 1024 / 1024} MiB`);
-      await handle.write(chunk);
+      // Not by `write`, which may write less than it was given.
+      await handle.writeFile(chunk);
     }
   } finally {
     await handle.close();

@@ -3,6 +3,8 @@ import { join } from "node:path";
 import type { Clock } from "./clock.ts";
 
 const EVERY_MS = 5_000;
+/** Looking may take this part of the time, one in so many: where very much lies, or the disk is slow, it is seldom. */
+const REST_SHARE = 20;
 const MIB = 1024 * 1024;
 /** A look must stay cheap; one that keeps more files than this in its own folders is beyond its measure, too. */
 const FILES_LIMIT = 50_000;
@@ -10,20 +12,24 @@ const FILES_LIMIT = 50_000;
 /** Folders (or files) that belong to one plugin, absolute, and how much they may hold together. */
 export type DiskShare = { readonly folders: readonly string[]; readonly limitMib: number };
 
-/** Looks at a plugin's own folders every five seconds; `onBeyond` hears once that they hold too much. The value ends the watch. */
+/**
+ * Looks at a plugin's own folders five seconds after it began and after each look, later when a look takes long; `onBeyond`
+ * hears once that they hold too much. The value ends the watch.
+ */
 export function watchDisk(share: DiskShare, clock: Clock, onBeyond: (because: string) => void): () => void {
   let isOver = false;
   let cancel = () => {};
   const look = async () => {
+    const beganMs = clock.now();
     const because = await findExcess(share);
     if (isOver) return;
-    if (because === undefined) next();
+    if (because === undefined) next(clock.now() - beganMs);
     else onBeyond(because);
   };
-  const next = () => {
-    cancel = clock.after(EVERY_MS, () => void look());
+  const next = (tookMs: number) => {
+    cancel = clock.after(Math.max(EVERY_MS, REST_SHARE * tookMs), () => void look());
   };
-  if (share.folders.length > 0) next();
+  if (share.folders.length > 0) next(0);
   return () => {
     isOver = true;
     cancel();

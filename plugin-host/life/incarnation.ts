@@ -1,16 +1,17 @@
 import { lstat, mkdir } from "node:fs/promises";
 import { join } from "node:path";
+import { showableLine } from "../../core/domain/showable.ts";
 import type { Exit, FilteredNetwork, Launcher, LeasedProcess } from "../../sandbox/os/launcher.ts";
 import { hearHello, sayBoot } from "../link/handshake.ts";
 import { openJsonRpcLink } from "../link/json-rpc-link.ts";
 import type { LogRing } from "../link/log-ring.ts";
 import { dialPlugin } from "../link/plugin-client.ts";
-import type { PluginLink } from "../link/plugin-link.ts";
-import { failedForGood, failedForNow, type Started } from "../link/start-outcome.ts";
+import type { Initialized, PluginLink } from "../link/plugin-link.ts";
+import { failedForGood, failedForNow, type Started, type StartFailed } from "../link/start-outcome.ts";
 import { waitFor } from "../link/wait.ts";
 import { removeTree } from "../manifest/remove-tree.ts";
 import { type Introduction, initialize } from "./initialize.ts";
-import { planLaunch } from "./launch-plan.ts";
+import { grantedVariables, planLaunch } from "./launch-plan.ts";
 
 /** 107 bytes is the least that systems allow for the path of a socket; some runtimes stop earlier. */
 const MAX_SOCKET_PATH_BYTES = 100;
@@ -23,6 +24,9 @@ const RUNGS: Rungs = { tetherMs: 1_000, terminateMs: 2_000 };
 /** What legacy plugins are used to. */
 const LEGACY_RUNGS: Rungs = { tetherMs: 250, terminateMs: 1_000 };
 const KILL_MS = 2_000;
+/** Of what a plugin says about itself in its log. */
+const MAX_FEATURES = 16;
+const MAX_READY_CHARS = 300;
 /** A grandchild may hold the pipes of a plugin that is gone; nobody waits longer than this for them. */
 const PIPES_MS = 250;
 
@@ -55,6 +59,8 @@ export type Incarnation = {
 export type IncarnationParts = Introduction & {
   readonly runtimeDir: string;
   readonly launcher: Launcher;
+  /** The daemon's own variables. */
+  readonly env: Readonly<Record<string, string | undefined>>;
   readonly nodeBinary: string;
   readonly hidden: readonly string[];
   /** Majors of clawd.plugin that are offered to it. */
@@ -102,7 +108,8 @@ export async function startIncarnation(parts: IncarnationParts, signal: AbortSig
       ),
     );
     const process = parts.launcher.launch(planLaunch({ ...parts, socketFolder, level: parts.launcher.level }));
-    closers.push(log.redact([tokens.inbound, tokens.outbound]));
+    const lent = Object.values(grantedVariables(parts.granted, parts.env));
+    closers.push(log.redact([tokens.inbound, tokens.outbound, ...lent]));
     log.startLife(`started ${manifest.name} ${manifest.version}, process ${process.pid}`);
     const isLegacy = manifest.protocol === "json-rpc";
     const drained = Promise.all([
@@ -116,14 +123,15 @@ export async function startIncarnation(parts: IncarnationParts, signal: AbortSig
       await waitFor(exited, KILL_MS);
     });
     const meeting = { listen, host, tokens, closers, deadlineMs };
-    const opened: Started<PluginLink> = isLegacy
-      ? { ok: true, value: openJsonRpcLink(process, log) }
+    const opened: Started<Opened> = isLegacy
+      ? { ok: true, value: { link: openJsonRpcLink(process, log), sdk: "" } }
       : await shakeHands(parts, process, meeting, signal);
     if (!opened.ok) return await abandon(opened);
-    const link = opened.value;
+    const { link, sdk } = opened.value;
     closers.push(link.close);
     const ready = await initialize(parts, link, exited, deadlineMs - now(), signal);
     if (!ready.ok) return await abandon(ready);
+    log.add("host", sayReady(link, sdk, ready.value));
     return { ok: true, value: makeIncarnation(process, exited, link, closeAll, isLegacy ? LEGACY_RUNGS : RUNGS) };
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : String(cause);
@@ -139,24 +147,47 @@ type Meeting = {
   readonly deadlineMs: number;
 };
 
+/** `sdk` is what the plugin calls the library that it was built with; empty when it says nothing. */
+type Opened = { readonly link: PluginLink; readonly sdk: string };
+
 /** Opens the host's services, exchanges Boot and Hello, and dials the plugin's socket. */
 async function shakeHands(
   { manifest, hostMajors, hostVersion, serveHost, now }: IncarnationParts,
   process: LeasedProcess,
   { listen, host, tokens, closers, deadlineMs }: Meeting,
   signal: AbortSignal,
-): Promise<Started<PluginLink>> {
+): Promise<Started<Opened>> {
+  const majors = hostMajors.filter((major) => manifest.protocolMajors.includes(major));
+  if (majors.length === 0) return noCommonMajor(manifest, hostMajors);
   // Loads the gRPC stack while the process starts; the plugin is told of the socket afterwards.
   const services = await serveHost(host, tokens.outbound);
   closers.push(services.close);
   const boot = { listen, host, inboundToken: tokens.inbound, outboundToken: tokens.outbound, hostVersion };
-  sayBoot(process.stdin, { ...boot, protocolMajors: [...hostMajors] });
-  const hello = await hearHello({ ...manifest, hostMajors }, process, deadlineMs - now(), signal);
+  sayBoot(process.stdin, { ...boot, protocolMajors: majors });
+  const hello = await hearHello({ ...manifest, hostMajors: majors }, process, deadlineMs - now(), signal);
   if (!hello.ok) return hello;
   if (!(await isSocket(listen))) {
     return failedForNow("invalid", `plugin "${manifest.name}" said hello but does not listen on its socket`);
   }
-  return { ok: true, value: await dialPlugin(listen, tokens.inbound, hello.value) };
+  return { ok: true, value: { link: await dialPlugin(listen, tokens.inbound, hello.value), sdk: hello.value.sdk } };
+}
+
+/** With whom the host speaks, and how; for whoever looks for the reason of a quarrel. */
+function sayReady({ wire }: PluginLink, sdk: string, { features }: Initialized): string {
+  const library = sdk === "" ? "" : `, built with ${sdk}`;
+  const more = features.length === 0 ? "" : `, with ${features.slice(0, MAX_FEATURES).join(", ")}`;
+  return showableLine(`it is ready: ${wire}${library}${more}`).slice(0, MAX_READY_CHARS);
+}
+
+function noCommonMajor(
+  { name, protocolMajors }: IncarnationParts["manifest"],
+  hostMajors: readonly number[],
+): StartFailed {
+  return failedForGood(
+    "invalid",
+    `plugin "${name}" speaks clawd.plugin major ${protocolMajors.join(", ")}; this host speaks ${hostMajors.join(", ")}`,
+    "take a version of the plugin that fits this clawd, or the other way round",
+  );
 }
 
 function makeIncarnation(

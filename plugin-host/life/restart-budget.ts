@@ -1,3 +1,5 @@
+import { openTokenBucket } from "../../core/domain/token-bucket.ts";
+
 /** Restarts that all plugins together may make at once, and in any such window on. */
 const RESTARTS_LIMIT = 10;
 const WINDOW_MS = 10_000;
@@ -10,18 +12,6 @@ export type RestartBudget = {
 
 /** @param now milliseconds since 1970-01-01 UTC */
 export function createRestartBudget(now: () => number): RestartBudget {
-  const perMs = RESTARTS_LIMIT / WINDOW_MS;
-  let tokens = RESTARTS_LIMIT;
-  let atMs = now();
-  return {
-    take: () => {
-      const nowMs = now();
-      // A clock that was set back gives nothing, and takes nothing.
-      tokens = Math.min(RESTARTS_LIMIT, tokens + Math.max(0, nowMs - atMs) * perMs);
-      atMs = nowMs;
-      if (tokens < 1) return Math.ceil((1 - tokens) / perMs);
-      tokens--;
-      return 0;
-    },
-  };
+  const bucket = openTokenBucket(RESTARTS_LIMIT, (RESTARTS_LIMIT * 1000) / WINDOW_MS, now);
+  return { take: () => (bucket.take(1) ? 0 : bucket.waitMs(1)) };
 }

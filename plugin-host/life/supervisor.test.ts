@@ -5,9 +5,10 @@ import type { PluginLink } from "../link/plugin-link.ts";
 import { failedForGood, failedForNow, type Started } from "../link/start-outcome.ts";
 import type { Clock } from "./clock.ts";
 import type { Incarnation } from "./incarnation.ts";
+import type { Death } from "./place.ts";
 import { createRestartBudget } from "./restart-budget.ts";
 import { BREAKER_LIMITS } from "./restart-policy.ts";
-import { createSupervisor, type Death } from "./supervisor.ts";
+import { createSupervisor } from "./supervisor.ts";
 import type { Generation } from "./tenure.ts";
 
 const MINUTE_MS = 60_000;

@@ -37,8 +37,6 @@ export type Held = {
 
 /** One process in its place: who uses it, whether it is well, and how it leaves. */
 export type Tenure = {
-  readonly incarnation: Incarnation;
-  readonly generation: Generation;
   readonly sinceMs: number;
   hold(): Held;
   /** True when its end is our doing; a death before is one that nobody wanted. */
@@ -87,8 +85,6 @@ export function beginTenure({ incarnation, generation, clock, log, onIdle }: Ten
     await incarnation.stop(reason, tidyMs, hurry);
   };
   return {
-    incarnation,
-    generation,
     sinceMs: clock.now(),
     hold: () => ({ incarnation, release: uses.take() }),
     isDismissed: () => isDismissed,

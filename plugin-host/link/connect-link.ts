@@ -56,7 +56,17 @@ export async function linkByConnect({
   const commands = createClient(SlashCommandService, transport);
   const health = createClient(Health, transport);
   const stream: HookStream | undefined = streamsBothWays
-    ? openHookStream((requests, signal) => hooks.streamHooks(requests, { signal }), wall)
+    ? openHookStream(async (requests, signal) => {
+        // Past the generated client, which adds a queue of its own to each message.
+        const { message } = await transport.stream(
+          HookService.method.streamHooks,
+          signal,
+          undefined,
+          undefined,
+          requests,
+        );
+        return message;
+      }, wall)
     : undefined;
 
   const runAlone: PluginLink["runHook"] = async (event, signal) => {
@@ -67,6 +77,7 @@ export async function linkByConnect({
   return {
     wire: `${wire}, major ${core.major}`,
     initialize: (facts, signal) => ask(core.initialize(facts, signal), signal),
+    listTools: (signal) => ask(core.listTools(signal), signal),
     async configure(config, signal) {
       try {
         const { problem, restartRequired } = await core.configure(config, signal);

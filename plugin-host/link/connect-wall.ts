@@ -16,6 +16,11 @@ export async function buildWall(): Promise<ConnectWall> {
     [Code.Unimplemented, "unserved"],
     [Code.ResourceExhausted, "too large"],
     [Code.DeadlineExceeded, "timed out"],
+    // Codes that no client gives by itself: only the plugin can have said them.
+    [Code.InvalidArgument, "refused"],
+    [Code.NotFound, "refused"],
+    [Code.FailedPrecondition, "refused"],
+    [Code.Aborted, "refused"],
   ] as const);
   const translate = (cause: unknown, signal?: AbortSignal): LinkError => {
     if (cause instanceof LinkError) return cause;

@@ -33,7 +33,10 @@ type Waiting = { readonly resolve: (answer: HookAnswer) => void; readonly reject
  * with the first event. When it breaks, what waits is rejected: `unserved` when the plugin has no such method.
  */
 export function openHookStream(
-  dial: (requests: AsyncIterable<StreamHooksRequest>, signal: AbortSignal) => AsyncIterable<StreamHooksResponse>,
+  dial: (
+    requests: AsyncIterable<StreamHooksRequest>,
+    signal: AbortSignal,
+  ) => AsyncIterable<StreamHooksResponse> | Promise<AsyncIterable<StreamHooksResponse>>,
   wall: ConnectWall,
 ): HookStream {
   const waiting = new Map<number, Waiting>();
@@ -53,7 +56,7 @@ export function openHookStream(
   };
   const hear = async () => {
     try {
-      for await (const { id, answer } of dial(outbox.messages, abort.signal)) {
+      for await (const { id, answer } of await dial(outbox.messages, abort.signal)) {
         const waiter = waiting.get(id);
         if (waiter === undefined) late++;
         waiting.delete(id);

@@ -1,6 +1,6 @@
 import { create, type JsonObject, type JsonValue, type MessageInitShape } from "@bufbuild/protobuf";
+import { isJsonObject } from "../../core/domain/json-object.ts";
 import { type HookAnswer, HookAnswerSchema, type HookEventSchema } from "../../proto/gen/clawd/plugin/v1/plugin_pb.ts";
-import { isObject } from "./json-rpc-wire.ts";
 
 /** What one of the six legacy hooks is called with, and what its answer means at our point. */
 type LegacyHook = {
@@ -82,7 +82,7 @@ export function legacyAnswer(
 ): HookAnswer {
   const hook = LEGACY_HOOKS[at];
   if (hook === undefined) return pass();
-  if (!isObject(answer)) return legacyFailure(`answered ${hook.method} with what is no object`);
+  if (!isJsonObject(answer)) return legacyFailure(`answered ${hook.method} with what is no object`);
   const { action } = answer;
   const ends = (action === "stop" || action === "skip") && hook.ending !== "nothing";
   if (ends && hook.ending === "discard") return skip();
@@ -114,5 +114,5 @@ function applyContext(value: JsonObject, { dynamic_context }: JsonObject): JsonO
 
 function legacyCalls(calls: JsonValue | undefined): JsonValue[] {
   if (!Array.isArray(calls)) return [];
-  return calls.flatMap((call) => (isObject(call) ? [{ name: call.tool ?? "", arguments: call.args ?? {} }] : []));
+  return calls.flatMap((call) => (isJsonObject(call) ? [{ name: call.tool ?? "", arguments: call.args ?? {} }] : []));
 }

@@ -40,7 +40,7 @@ function open(answer: string): Opened {
 }
 
 const never = new AbortController().signal;
-const CALL = { callId: "c1", sessionId: "s1", tool: "act", args: { x: 1 }, timeLimitMs: 1000 };
+const CALL = { callId: "c1", sessionId: "s1", workspace: "/w", tool: "act", args: { x: 1 }, timeLimitMs: 1000 };
 
 async function call(link: PluginLink, signal = never): Promise<ToolResult> {
   for await (const news of link.callTool(CALL, signal)) if (news.kind === "result") return news.result;

@@ -1,8 +1,9 @@
 import type { JsonValue } from "@bufbuild/protobuf";
+import { isJsonObject } from "../../core/domain/json-object.ts";
 import type { LeasedProcess } from "../../sandbox/os/launcher.ts";
 import { legacyAnswer, legacyFailure, legacyRequest } from "./json-rpc-hooks.ts";
 import { LEGACY_PROTOCOL_VERSION, readLegacyManifest } from "./json-rpc-manifest.ts";
-import { isObject, openJsonRpcWire, type RpcReply } from "./json-rpc-wire.ts";
+import { openJsonRpcWire, type RpcReply } from "./json-rpc-wire.ts";
 import type { LogRing } from "./log-ring.ts";
 import { LinkError, type PluginLink, type ToolResult } from "./plugin-link.ts";
 
@@ -27,12 +28,13 @@ export function openJsonRpcLink(process: JsonRpcProcess, log: Pick<LogRing, "add
     wire: "JSON-RPC",
     async initialize(_facts, signal) {
       const reply = await wire.request("initialize", { protocol_version: LEGACY_PROTOCOL_VERSION }, signal);
-      if (reply.is === "error") throw new LinkError("broken", `it refused: ${reply.message}`, undefined);
+      if (reply.is === "error") throw new LinkError("refused", `it refused: ${reply.message}`, undefined);
       const manifest = readLegacyManifest(reply.result);
-      if (!manifest.ok) throw new LinkError("broken", manifest.failure.message, undefined);
+      if (!manifest.ok) throw new LinkError("refused", manifest.failure.message, undefined);
       const { version, tools } = manifest.value;
-      return { version, tools: tools.map(({ name }) => name) };
+      return { version, tools: tools.map(({ name }) => name), features: [] };
     },
+    listTools: () => Promise.reject(unserved("list of its tools")),
     configure: async () => "unserved",
     async *callTool({ tool, args }, signal) {
       const reply = await wire.request("tool/execute", { name: tool, arguments: args }, signal);
@@ -71,7 +73,7 @@ export function openJsonRpcLink(process: JsonRpcProcess, log: Pick<LogRing, "add
 function readToolReply(reply: RpcReply): ToolResult {
   if (reply.is === "error") return failed(reply.message);
   const { result } = reply;
-  if (!isObject(result)) return failed(`the plugin answered ${sayValue(result).slice(0, 200)}, which is no result`);
+  if (!isJsonObject(result)) return failed(`the plugin answered ${sayValue(result).slice(0, 200)}, which is no result`);
   const text = sayValue(result.result ?? "");
   return result.success === true ? { parts: [{ kind: "text", text }], failure: undefined } : failed(text);
 }

@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
 import { fail, ok, type Result } from "../../core/domain/failure.ts";
-import { isObject } from "./json-rpc-wire.ts";
+import { isJsonObject } from "../../core/domain/json-object.ts";
 
 /** The version of the legacy protocol that is asked for. */
 export const LEGACY_PROTOCOL_VERSION = 1;
@@ -30,7 +30,7 @@ export type LegacyTool = { readonly name: string; readonly description: string; 
 
 /** Reads the answer to `initialize`. Only the name must be there; every failure is `invalid`. */
 export function readLegacyManifest(answer: JsonValue): Result<LegacyManifest> {
-  if (!isObject(answer)) return reject("is no object");
+  if (!isJsonObject(answer)) return reject("is no object");
   const { name } = answer;
   if (typeof name !== "string") return reject("names no plugin");
   if (!NAME.test(name)) {
@@ -45,7 +45,7 @@ export function readLegacyManifest(answer: JsonValue): Result<LegacyManifest> {
     description: textOf(answer.description),
     priority: readPriority(answer.priority),
     hooks: [...new Set(Array.isArray(answer.hooks) ? answer.hooks : [])].filter((hook) => typeof hook === "string"),
-    tools: tools.flatMap((tool) => (isObject(tool) ? [readTool(name, tool)] : [])),
+    tools: tools.flatMap((tool) => (isJsonObject(tool) ? [readTool(name, tool)] : [])),
   });
 }
 
@@ -88,7 +88,7 @@ function readTool(plugin: string, tool: JsonObject): LegacyTool {
   const properties: Record<string, JsonObject> = {};
   const required: string[] = [];
   for (const parameter of Array.isArray(tool.parameters) ? tool.parameters : []) {
-    if (!isObject(parameter) || typeof parameter.name !== "string") continue;
+    if (!isJsonObject(parameter) || typeof parameter.name !== "string") continue;
     const description = textOf(parameter.description);
     const type = textOf(parameter.type) || "string";
     properties[parameter.name] = {

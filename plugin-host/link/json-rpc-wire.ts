@@ -1,9 +1,10 @@
 import type { Readable, Writable } from "node:stream";
 import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
+import { isJsonObject } from "../../core/domain/json-object.ts";
 import { LinkError } from "./plugin-link.ts";
 
 /** One line of an answer; a longer one is thrown away and fails the request that waits. */
-export const MAX_LINE_BYTES = 10 * 1024 * 1024;
+const MAX_LINE_BYTES = 10 * 1024 * 1024;
 /** Requests that a plugin has not read yet; more are refused, so that a deaf one does not fill our memory. */
 const MAX_UNREAD_BYTES = 16 * 1024 * 1024;
 const MAX_WAITING_REQUESTS = 256;
@@ -33,7 +34,7 @@ type Waiting = {
 };
 
 /**
- * @param hearNoise is given every line that is no answer, cut to what a log takes
+ * @param hearNoise is given every line that is no answer, whatever its length up to the limit of a line
  */
 export function openJsonRpcWire(
   { stdin, stdout }: { readonly stdin: Writable; readonly stdout: Readable },
@@ -127,20 +128,15 @@ function readAnswer(line: string): { readonly id: number; readonly reply: RpcRep
   } catch {
     return undefined;
   }
-  if (!isObject(said) || typeof said.id !== "number") return undefined;
+  if (!isJsonObject(said) || typeof said.id !== "number") return undefined;
   const { id, error, result } = said;
   if (error !== undefined && error !== null) return { id, reply: { is: "error", message: sayRpcError(error) } };
   return result === undefined ? undefined : { id, reply: { is: "result", result } };
 }
 
 function sayRpcError(error: JsonValue): string {
-  if (isObject(error) && typeof error.message === "string") return error.message;
+  if (isJsonObject(error) && typeof error.message === "string") return error.message;
   return typeof error === "string" ? error : JSON.stringify(error);
-}
-
-/** Whether JSON is an object, not a list. */
-export function isObject(value: JsonValue | undefined): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /** Never pauses the stream, and holds no more than one line. */

@@ -60,6 +60,32 @@ test("a flood is counted instead of kept, but its last words are there", async (
   expect(log.lines().slice(-2)).toEqual(["host: it died", "log: a new second"]);
 });
 
+test("of a flood in one piece the first lines are kept and the last ones heard, and none is counted twice", async () => {
+  const log = createLogRing(() => 0);
+  const stream = new PassThrough();
+  const drained = log.drain("stderr", stream);
+  stream.write("a line in");
+  stream.write(` two pieces\n${Array.from({ length: 5_000 }, (_, index) => `line ${index + 1}\n`).join("")}torn`);
+  stream.end(" off");
+  await drained;
+  expect(log.lines().at(-2)).toBe("stderr: line 999");
+  expect(log.lines().at(-1)).toBe("host: 4002 lines were dropped: it writes more than 1000 a second");
+  expect(log.lastErrors().endsWith("line 4999\nline 5000\ntorn off")).toBe(true);
+});
+
+test("who floods the log waits for its reader, and everything is read in the end", async () => {
+  const log = createLogRing(() => 0);
+  const stream = new PassThrough();
+  const drained = log.drain("stderr", stream);
+  const paused = new Promise((resolve) => stream.once("pause", resolve));
+  for (let block = 0; block < 8; block++) stream.write(`${"x".repeat(64 * 1024 - 1)}\n`);
+  await paused;
+  stream.end("the last line\n");
+  expect(log.lines().at(-1)).not.toBe("stderr: the last line");
+  await drained;
+  expect(log.lines().at(-1)).toBe("stderr: the last line");
+});
+
 test("secrets are blotted out as long as they are ones", () => {
   const log = createLogRing(() => 0);
   const forget = log.redact(["s3cr3t-token", "short"]);

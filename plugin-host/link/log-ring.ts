@@ -1,5 +1,5 @@
 import type { Readable } from "node:stream";
-import { StringDecoder } from "node:string_decoder";
+import { drainLines } from "./log-drain.ts";
 import { type LevelledLine, type LogLevel, readLevels } from "./log-level.ts";
 
 const MAX_LINES = 200;
@@ -16,7 +16,7 @@ export type LogRing = {
   startLife(text: string): void;
   /** Takes one line, or several that a text holds. */
   add(from: LogSource, text: string): void;
-  /** Reads a stream and never pauses it: a plugin whose pipe is full stands still. Resolves at its end. */
+  /** Reads a stream to its end and resolves then. A plugin that floods it has to wait for its reader. */
   drain(from: LogSource, stream: Readable): Promise<void>;
   /** Blots out these texts wherever they come up, until the value is called. */
   redact(secrets: readonly string[]): () => void;
@@ -39,7 +39,7 @@ export function createLogRing(now: () => number): LogRing {
   /** Kept beside the ring: a flood must not wash away why it ended. */
   let lastErrors: string[] = [];
   const secrets = new Set<readonly string[]>();
-  const allows = limitRate(now);
+  const rate = limitRate(now);
   const keep = (line: Kept) => {
     kept.push(line);
     if (kept.length > MAX_LINES) kept.shift();
@@ -55,16 +55,17 @@ export function createLogRing(now: () => number): LogRing {
     const { level, text } = read(hide(line));
     const whole = cutChars === 0 ? text : `${text} … (${cutChars} more characters)`;
     if (from === "stderr") lastErrors = [...lastErrors.slice(1 - HINT_LINES), whole.slice(0, HINT_LINE_CHARS)];
-    if (from === "host" || allows()) {
+    if (from === "host" || rate.takes()) {
       dropped = undefined;
       keep({ from, level, text: whole });
-      return;
-    }
+    } else drop(1);
+  };
+  const drop = (lines: number) => {
     if (dropped === undefined) {
       dropped = { notice: { from: "host", text: "" }, count: 0 };
       keep(dropped.notice);
     }
-    dropped.count++;
+    dropped.count += lines;
     dropped.notice.text = `${dropped.count} lines were dropped: it writes more than ${LINES_PER_SECOND} a second`;
   };
   return {
@@ -80,7 +81,8 @@ export function createLogRing(now: () => number): LogRing {
     },
     drain: (from, stream) => {
       const read = readLevels();
-      return drainLines(stream, (line, cutChars) => push(from, line, cutChars, read));
+      const line = (text: string, cutChars: number) => push(from, text, cutChars, read);
+      return drainLines(stream, { line, room: rate.room, skipped: drop }, HINT_LINES, now);
     },
     redact: (texts) => {
       const long = texts.filter((text) => text.length >= SECRET_LEAST_CHARS);
@@ -98,48 +100,22 @@ function asIs(text: string): LevelledLine {
   return { level: undefined, text };
 }
 
-/** True for so many lines of each second. */
-function limitRate(now: () => number): () => boolean {
+/** So many lines of each second. */
+function limitRate(now: () => number): { takes(): boolean; room(): number } {
   let beganMs = 0;
   let count = 0;
-  return () => {
+  const room = () => {
     const nowMs = now();
     if (nowMs - beganMs >= SECOND_MS || nowMs < beganMs) {
       beganMs = nowMs;
       count = 0;
     }
-    return ++count <= LINES_PER_SECOND;
+    return Math.max(0, LINES_PER_SECOND - count);
   };
-}
-
-function drainLines(stream: Readable, onLine: (line: string, cutChars: number) => void): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>();
-  const decoder = new StringDecoder("utf8");
-  let line = "";
-  let cutChars = 0;
-  const take = (part: string) => {
-    const room = MAX_LINE_CHARS - line.length;
-    line += part.slice(0, room);
-    cutChars += Math.max(0, part.length - room);
+  const takes = () => {
+    if (room() === 0) return false;
+    count++;
+    return true;
   };
-  const flush = () => {
-    onLine(line, cutChars);
-    line = "";
-    cutChars = 0;
-  };
-  stream.on("data", (chunk: Buffer) => {
-    const parts = decoder.write(chunk).split("\n");
-    for (const part of parts.slice(0, -1)) {
-      take(part);
-      flush();
-    }
-    take(parts.at(-1) ?? "");
-  });
-  stream.once("close", () => {
-    if (line !== "") flush();
-    resolve();
-  });
-  // A torn pipe is the end of the log, not a failure.
-  stream.on("error", () => {});
-  return promise;
+  return { takes, room };
 }

@@ -8,9 +8,10 @@ export function coreOfMajor1(plugin: Client<typeof PluginService>): PluginCore {
   return {
     major: 1,
     async initialize(facts, signal) {
-      const { version, tools } = await plugin.initialize(facts, { signal });
-      return { version, tools: tools.map(({ name }) => name) };
+      const { version, tools, features } = await plugin.initialize(facts, { signal });
+      return { version, tools: tools.map(({ name }) => name), features };
     },
+    listTools: async (signal) => (await plugin.listTools({}, { signal })).tools.map(({ name }) => name),
     configure: (config, signal) => plugin.configure({ config }, { signal }),
     async *callTool(call, signal, timeoutMs) {
       for await (const { news } of plugin.callTool(call, { signal, timeoutMs })) {

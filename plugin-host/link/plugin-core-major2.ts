@@ -27,9 +27,10 @@ export function coreOfMajor2(plugin: Client<typeof PluginService>): PluginCore {
   return {
     major: 2,
     async initialize(facts, signal) {
-      const answer = (await plugin.initialize({ facts }, { signal })).facts;
-      return { version: answer?.version ?? "", tools: (answer?.tools ?? []).map(({ name }) => name) };
+      const { version = "", tools = [], features = [] } = (await plugin.initialize({ facts }, { signal })).facts ?? {};
+      return { version, tools: tools.map(({ name }) => name), features };
     },
+    listTools: async (signal) => (await plugin.listTools({}, { signal })).tools.map(({ name }) => name),
     configure: (config, signal) => plugin.configure({ config }, { signal }),
     async *callTool(call, signal, timeoutMs) {
       for await (const { news } of plugin.callTool(call, { signal, timeoutMs })) {

@@ -4,6 +4,7 @@ import type { Initialized, PluginLink, ToolCall, ToolNews } from "./plugin-link.
 export type PluginCore = {
   readonly major: number;
   initialize(facts: Parameters<PluginLink["initialize"]>[0], signal: AbortSignal): Promise<Initialized>;
+  listTools(signal: AbortSignal): Promise<readonly string[]>;
   configure(
     config: Parameters<PluginLink["configure"]>[0],
     signal: AbortSignal,

@@ -16,6 +16,8 @@ import type {
 export type ToolCall = {
   readonly callId: string;
   readonly sessionId: string;
+  /** The folder that the conversation works in, absolute. */
+  readonly workspace: string;
   /** As the manifest names it. */
   readonly tool: string;
   readonly args: JsonObject;
@@ -39,18 +41,23 @@ export type ResultPart =
   | { readonly kind: "text"; readonly text: string }
   | { readonly kind: "artifact"; readonly artifactId: string };
 
-export type Initialized = { readonly version: string; readonly tools: readonly string[] };
+export type Initialized = {
+  readonly version: string;
+  readonly tools: readonly string[];
+  /** What it can do beyond the first release of its major, in words of its own; for its log. */
+  readonly features: readonly string[];
+};
 
 /** `unserved`: the plugin does not take settings while it runs. */
 export type Configured = "in force" | "unserved" | "restart" | { readonly problem: string };
 
 /**
  * What went wrong between the host and a plugin's process, whatever the wire: `unserved` is a method that the plugin does
- * not have, `too large` a message beyond the limit, `cancelled` our own signal, `broken` everything else: most often the
- * process is dying, and its exit says why.
+ * not have, `too large` a message beyond the limit, `cancelled` our own signal, `refused` what the plugin itself says, in
+ * the words of its author, `broken` everything else: most often the process is dying, and its exit says why.
  */
 export class LinkError extends Error {
-  readonly kind: "unserved" | "too large" | "cancelled" | "timed out" | "broken";
+  readonly kind: "unserved" | "too large" | "cancelled" | "timed out" | "refused" | "broken";
   constructor(kind: LinkError["kind"], message: string, cause: unknown) {
     super(message, { cause });
     this.kind = kind;
@@ -65,6 +72,8 @@ export type PluginLink = {
   /** For people, e.g. "gRPC, major 1". */
   readonly wire: string;
   initialize(facts: MessageInitShape<typeof InitializeRequestSchema>, signal: AbortSignal): Promise<Initialized>;
+  /** Names of the tools that it serves. */
+  listTools(signal: AbortSignal): Promise<readonly string[]>;
   configure(config: JsonObject, signal: AbortSignal): Promise<Configured>;
   callTool(call: ToolCall, signal: AbortSignal): AsyncIterable<ToolNews>;
   runHook(event: MessageInitShape<typeof HookEventSchema>, signal: AbortSignal): Promise<HookAnswer>;

@@ -4,9 +4,15 @@ export type Waited<T> =
   | { readonly came: "timeout" }
   | { readonly came: "abort" };
 
-/** Waits for a promise, but no longer than `timeoutMs` and no longer than the signal allows. No timer and no listener stays behind. */
+/**
+ * Waits for a promise, but no longer than `timeoutMs` and no longer than the signal allows. No timer and no listener stays
+ * behind, and a promise that rejects when nobody waits any more does no harm.
+ */
 export async function waitFor<T>(promise: Promise<T>, timeoutMs: number, signal?: AbortSignal): Promise<Waited<T>> {
-  if (signal?.aborted) return { came: "abort" };
+  if (signal?.aborted) {
+    promise.catch(() => {});
+    return { came: "abort" };
+  }
   const first = Promise.withResolvers<Waited<T>>();
   const timer = setTimeout(() => first.resolve({ came: "timeout" }), timeoutMs);
   const onAbort = () => first.resolve({ came: "abort" });

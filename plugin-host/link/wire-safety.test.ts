@@ -24,7 +24,7 @@ const socketOf = (name: string) => join(lab.options.runtimeDir, readdirSync(lab.
 
 test("a caller without the token is turned away by the plugin", async () => {
   const stranger = await dialPlugin(socketOf("p.sock"), "a guess", { wire: Wire.GRPC, protocolMajor: 2 });
-  const call = { callId: "c1", sessionId: "s1", tool: "greet", args: {}, timeLimitMs: 1000 };
+  const call = { callId: "c1", sessionId: "s1", workspace: "/w", tool: "greet", args: {}, timeLimitMs: 1000 };
   const news = stranger.callTool(call, new AbortController().signal)[Symbol.asyncIterator]();
   await expect(news.next()).rejects.toThrow(/token of this call is missing or wrong/);
   expect(await stranger.shutdown("go", 1000)).toBe(false);

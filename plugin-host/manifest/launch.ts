@@ -16,6 +16,11 @@ const ENV_NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
 /** Names that would change the loader or the handshake. */
 const RESERVED_ENV = /^(LD_|DYLD_|CLAWD_|NODE_OPTIONS$)/;
 
+/** True for a variable that no plugin may have, neither by its manifest nor by a grant. */
+export function isReservedVariable(name: string): boolean {
+  return RESERVED_ENV.test(name);
+}
+
 export type Command = readonly [string, ...string[]];
 
 /** How a plugin is started and spoken to on this machine. */
@@ -37,7 +42,7 @@ export function judgeLaunch(launch: Launch | undefined, platform: string, reject
   const command = judgeCommands(launch, platform, reject);
   if (!command.ok) return command;
   for (const [name, value] of Object.entries(launch?.env ?? {})) {
-    if (!ENV_NAME.test(name) || RESERVED_ENV.test(name))
+    if (!ENV_NAME.test(name) || isReservedVariable(name))
       return reject(`launch.env.${name}`, "is not a variable that a plugin may set", "remove it");
     if (value.includes("\0")) return reject(`launch.env.${name}`, "holds a NUL byte", "remove it");
   }

@@ -1,5 +1,6 @@
 import type { DescEnum, DescField, DescMessage, JsonValue } from "@bufbuild/protobuf";
 import { ScalarType } from "@bufbuild/protobuf";
+import { isJsonObject } from "../../core/domain/json-object.ts";
 import { nearestWord } from "../../core/domain/nearest-word.ts";
 
 /** What does not fit a message, the place in it included. */
@@ -16,7 +17,7 @@ const MAX_SHOWN_CHARS = 60;
  * says neither where it stands nor what would be right.
  */
 export function findMisfit(schema: DescMessage, json: JsonValue, spelling: Spelling, path = ""): Misfit | undefined {
-  if (!isObject(json)) return misfit(path, `must be an object, not ${show(json)}`, "write { … }");
+  if (!isJsonObject(json)) return misfit(path, `must be an object, not ${show(json)}`, "write { … }");
   // Free-form JSON (a schema, say) has any keys.
   if (schema.typeName.startsWith("google.protobuf.")) return undefined;
   const spelled = new Map<DescField, string>();
@@ -55,7 +56,7 @@ function findFieldMisfit(field: DescField, value: JsonValue, at: string, spellin
       return findFirst(value.entries(), ([index, item]) => findItemMisfit(field, item, `${at}[${index}]`, spelling));
     }
     case "map": {
-      if (!isObject(value)) return misfit(at, `must be an object, not ${show(value)}`, "write { … }");
+      if (!isJsonObject(value)) return misfit(at, `must be an object, not ${show(value)}`, "write { … }");
       return findFirst(Object.entries(value), ([key, item]) => findItemMisfit(field, item, `${at}.${key}`, spelling));
     }
   }
@@ -114,9 +115,5 @@ function misfit(path: string, problem: string, hint: string): Misfit {
 
 function show(value: JsonValue): string {
   if (Array.isArray(value)) return "a list";
-  return isObject(value) ? "an object" : JSON.stringify(value).slice(0, MAX_SHOWN_CHARS);
-}
-
-function isObject(json: JsonValue): json is { [key: string]: JsonValue } {
-  return typeof json === "object" && json !== null && !Array.isArray(json);
+  return isJsonObject(value) ? "an object" : JSON.stringify(value).slice(0, MAX_SHOWN_CHARS);
 }

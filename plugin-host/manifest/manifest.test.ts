@@ -74,6 +74,7 @@ test("a whole manifest is understood", () => {
       author: "Ada",
       dependencies: ["maps"],
       protocol: "clawd",
+      protocolMajors: [1],
       idleStopMs: 9000,
       singleton: true,
       hooks: [
@@ -226,6 +227,12 @@ test.each<[string, JsonObject, string, string?]>([
   ["a null in a list", { tools: [null] }, "tools[0] must not be null"],
   ["a number of the wrong kind", { limits: { processes: 1.5 } }, "limits.processes must be a whole number"],
   ["a flag that is a word", { launch: { singleton: "yes" } }, "launch.singleton must be true or false"],
+  [
+    "a reason that fills the screen",
+    { permissions: [{ permission: "net", reason: "r".repeat(1001) }] },
+    "permissions[0].reason is longer than 1000 characters",
+    "shorten it",
+  ],
   ["half a character", { author: "\ud800" }, "author holds half a character"],
   [
     "an unknown protocol",

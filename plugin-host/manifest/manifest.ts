@@ -1,6 +1,6 @@
 import { fromJsonString, type JsonObject, type JsonValue } from "@bufbuild/protobuf";
 import { fail, ok, type Result } from "../../core/domain/failure.ts";
-import { type Manifest, ManifestSchema } from "../../proto/gen/clawd/plugin/v1/manifest_pb.ts";
+import { type Manifest, ManifestSchema, type PermissionRequest } from "../../proto/gen/clawd/plugin/v1/manifest_pb.ts";
 import { judgeHooks, type PluginHook } from "./hooks.ts";
 import { judgeLaunch, type PluginLaunch } from "./launch.ts";
 import { judgeLimits, type PluginLimits } from "./limits.ts";
@@ -16,7 +16,6 @@ export const MANIFEST_FILE = "plugin.json";
 export const HOST_MAJORS: readonly number[] = [1, 2];
 
 const MANIFEST_VERSION = 1;
-const MAX_DEPENDENCIES = 32;
 const MAX_WANTS = 128;
 const MAX_TEXT_CHARS = 1000;
 const SEMVER = /^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(-[0-9A-Za-z.-]+)?(\+[0-9A-Za-z.-]+)?$/;
@@ -38,6 +37,8 @@ export type PluginManifest = PluginLaunch &
     readonly limits: PluginLimits;
     /** JSON Schema of the settings that a person may give; undefined when it takes none. */
     readonly configSchema: JsonObject | undefined;
+    /** Majors of clawd.plugin that it speaks. */
+    readonly protocolMajors: readonly number[];
     /** Settings that hold where the person gave none. */
     readonly config: JsonObject;
     /** What is odd about it and hinders nothing, for people. */
@@ -99,7 +100,7 @@ function judgeManifest(manifest: Manifest, host: ManifestHost, reject: Reject): 
     const known = host.majors.join(", ");
     return reject("protocolMajors", `${JSON.stringify(protocolMajors)} must hold one of ${known}`);
   }
-  const dependencies = judgeDependencies(name, manifest.dependencies, MAX_DEPENDENCIES, reject);
+  const dependencies = judgeDependencies(name, manifest.dependencies, reject);
   if (!dependencies.ok) return dependencies;
   const tools = judgeTools(name, manifest.tools, reject);
   if (!tools.ok) return tools;
@@ -109,23 +110,36 @@ function judgeManifest(manifest: Manifest, host: ManifestHost, reject: Reject): 
   if (!offers.ok) return offers;
   const limits = judgeLimits(manifest.limits, reject);
   if (!limits.ok) return limits;
-  if (manifest.permissions.length > MAX_WANTS) return reject("permissions", `has more than ${MAX_WANTS} entries`);
+  const wants = judgeAsked(manifest.permissions, reject);
+  if (!wants.ok) return wants;
   const { configSchema, config = {} } = manifest;
   if (configSchema !== undefined && configSchema.type !== "object")
     return reject("configSchema", 'must be a JSON Schema of type "object"', SCHEMA_HINT);
   return ok({
-    ...{ name, version, description, author },
+    ...{ name, version, description, author, protocolMajors },
     ...launch.value,
     ...offers.value,
     dependencies: dependencies.value,
     tools: tools.value,
     hooks: hooks.value.hooks,
-    wants: manifest.permissions.map(({ permission, reason }) => ({ permission, reason })),
+    wants: wants.value,
     limits: limits.value,
     configSchema,
     config,
     warnings: hooks.value.warnings,
   });
+}
+
+/** Their length only, so that no wordy reason pushes what is asked for off the screen of the person who decides. */
+function judgeAsked(asked: readonly PermissionRequest[], reject: Reject): Result<PluginManifest["wants"]> {
+  if (asked.length > MAX_WANTS) return reject("permissions", `has more than ${MAX_WANTS} entries`);
+  for (const [index, one] of asked.entries()) {
+    for (const field of ["permission", "reason"] as const) {
+      if (one[field].length > MAX_TEXT_CHARS)
+        return reject(`permissions[${index}].${field}`, `is longer than ${MAX_TEXT_CHARS} characters`, "shorten it");
+    }
+  }
+  return ok(asked.map(({ permission, reason }) => ({ permission, reason })));
 }
 
 function judgeIdentity(manifest: Manifest, reject: Reject): Result<void> {
@@ -135,7 +149,7 @@ function judgeIdentity(manifest: Manifest, reject: Reject): Result<void> {
   if (!SEMVER.test(version)) {
     return reject("version", `${JSON.stringify(version)} must be a semantic version such as "1.2.0"`);
   }
-  for (const field of ["description", "author"] as const) {
+  for (const field of ["version", "description", "author"] as const) {
     if (manifest[field].length > MAX_TEXT_CHARS)
       return reject(field, `is longer than ${MAX_TEXT_CHARS} characters`, "shorten it");
   }

@@ -1,6 +1,7 @@
 import { ok, type Result } from "../../core/domain/failure.ts";
 import type { Reject } from "./rejection.ts";
 
+const MAX_DEPENDENCIES = 32;
 const NAME = /^[a-zA-Z][a-zA-Z0-9-]{0,63}$/;
 
 /** For messages about a name that is none. */
@@ -25,10 +26,10 @@ export function findTwice(words: readonly string[]): number | undefined {
 export function judgeDependencies(
   name: string,
   dependencies: readonly string[],
-  most: number,
   reject: Reject,
 ): Result<readonly string[]> {
-  if (dependencies.length > most) return reject("dependencies", `has more than ${most} entries`);
+  if (dependencies.length > MAX_DEPENDENCIES)
+    return reject("dependencies", `has more than ${MAX_DEPENDENCIES} entries`);
   for (const [index, dependency] of dependencies.entries()) {
     const at = `dependencies[${index}]`;
     if (!isName(dependency)) return reject(at, `${JSON.stringify(dependency)} is no name of a plugin`);

@@ -135,6 +135,13 @@ test.each<[string, string, string, string, string?]>([
   ["an absolute entry point", "main.py", "/bin/sh", 'f: entry_point "/bin/sh" leads out of the plugin'],
   ["an entry point of no kind", '"main.py"', "7", "f: entry_point must name a file"],
   ["a number that JSON has not", "[config]", "[config]\nheat = inf", "f: config.heat must be a number, not Infinity"],
+  [
+    "a table too deep",
+    "[config]",
+    `[config]\n${Array(60_000).fill("a").join(".")} = 1`,
+    "f: config.a.a.a.a.",
+    "make it flatter",
+  ],
   ["no entry point", 'entry_point = "main.py"', "", "f: launch.command must name a program"],
   [
     "an unknown key below",

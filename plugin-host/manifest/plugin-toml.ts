@@ -2,6 +2,7 @@ import { extname } from "node:path";
 import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
 import { parse, TomlError } from "smol-toml";
 import { type Failed, fail, ok, type Result } from "../../core/domain/failure.ts";
+import { isJsonObject } from "../../core/domain/json-object.ts";
 import { tableToJson } from "./toml-json.ts";
 
 export const TOML_MANIFEST_FILE = "plugin.toml";
@@ -52,8 +53,8 @@ function parseToml(text: string, file: string): Result<JsonObject> {
   try {
     const said = tableToJson(parse(text), "");
     if (said.ok) return ok(said.json);
-    const { path, value } = said.unsayable;
-    return fail("invalid", `${file}: ${path} must be a number, not ${value}`, { hint: "write a finite number" });
+    const { path, problem, hint } = said.unsayable;
+    return fail("invalid", `${file}: ${path} ${problem}`, { hint });
   } catch (cause) {
     if (!(cause instanceof TomlError)) throw cause;
     const reason = cause.message.split("\n", 1)[0] ?? "not TOML";
@@ -64,7 +65,7 @@ function parseToml(text: string, file: string): Result<JsonObject> {
 /** What stands in [plugin] and what stands beside it, as one. */
 function flatten({ plugin, ...beside }: JsonObject, file: string): Result<JsonObject> {
   if (plugin === undefined) return ok(beside);
-  if (!isTable(plugin)) return fail("invalid", `${file}: plugin must be a table`, { hint: "write [plugin]" });
+  if (!isJsonObject(plugin)) return fail("invalid", `${file}: plugin must be a table`, { hint: "write [plugin]" });
   const twice = Object.keys(plugin).find((key) => Object.hasOwn(beside, key));
   if (twice === undefined) return ok({ ...beside, ...plugin });
   const message = `${file}: ${twice} stands there twice, in [plugin] and beside it`;
@@ -79,7 +80,7 @@ function launchOf(entryPoint: JsonValue, launch: JsonValue | undefined, file: st
   if (entryPoint.startsWith("/") || entryPoint.split("/").includes("..")) {
     return refuse(`"${entryPoint}" leads out of the plugin's folder`, "put the program into the folder");
   }
-  if (launch !== undefined && !isTable(launch)) return ok(launch);
+  if (launch !== undefined && !isJsonObject(launch)) return ok(launch);
   if (launch?.command !== undefined) return refuse("stands beside launch.command", "remove one of the two");
   return ok({ ...launch, command: commandOf(entryPoint) });
 }
@@ -94,7 +95,7 @@ function commandOf(entryPoint: string): readonly string[] & JsonValue {
 
 /** Changes the tables of a list; what is none is left for the judge of the manifest. */
 function eachTable(list: JsonValue, change: (table: JsonObject) => JsonObject): JsonValue {
-  return Array.isArray(list) ? list.map((item) => (isTable(item) ? change(item) : item)) : list;
+  return Array.isArray(list) ? list.map((item) => (isJsonObject(item) ? change(item) : item)) : list;
 }
 
 function openSchema(tool: JsonObject): JsonObject {
@@ -105,8 +106,4 @@ function openSchema(tool: JsonObject): JsonObject {
 function nameToPoint(hook: JsonObject): JsonObject {
   const { name, ...rest } = hook;
   return name === undefined || rest.at !== undefined ? hook : { ...rest, at: name };
-}
-
-function isTable(json: JsonValue): json is JsonObject {
-  return typeof json === "object" && json !== null && !Array.isArray(json);
 }

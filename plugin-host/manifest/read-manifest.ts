@@ -113,5 +113,5 @@ function openFailure(file: string, cause: unknown): Result<never> {
   }
   if (code === "ELOOP")
     return fail("invalid", `${file} is a symbolic link`, { hint: "put the file itself there", cause });
-  return fail("unavailable", `${file} cannot be read (${String(code)})`, { cause });
+  return fail("unavailable", `${file} cannot be read (${String(code)})`, { hint: "look at its rights", cause });
 }

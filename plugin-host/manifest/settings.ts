@@ -1,8 +1,9 @@
 import { types } from "node:util";
 import { createContext, Script } from "node:vm";
-import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
+import type { JsonObject } from "@bufbuild/protobuf";
 import { type OutputUnit, Validator } from "@cfworker/json-schema";
 import { type Failed, fail, ok, type Result } from "../../core/domain/failure.ts";
+import { isJsonObject } from "../../core/domain/json-object.ts";
 import { nearestWord } from "../../core/domain/nearest-word.ts";
 import type { PluginManifest } from "./manifest.ts";
 
@@ -40,7 +41,7 @@ function merge(under: JsonObject, over: JsonObject): JsonObject {
   const merged = new Map(Object.entries(under));
   for (const [key, value] of Object.entries(over)) {
     const below = merged.get(key);
-    merged.set(key, below !== undefined && isTable(below) && isTable(value) ? merge(below, value) : value);
+    merged.set(key, below !== undefined && isJsonObject(below) && isJsonObject(value) ? merge(below, value) : value);
   }
   return Object.fromEntries(merged);
 }
@@ -65,14 +66,10 @@ function sayMisfit({ name }: PluginManifest, schema: JsonObject, misfit: OutputU
   }
   const key = ["plugins", name, ...path].join(".");
   if (misfit.keyword === "false") {
-    const known = path.length === 1 && isTable(schema.properties) ? Object.keys(schema.properties) : [];
+    const known = path.length === 1 && isJsonObject(schema.properties) ? Object.keys(schema.properties) : [];
     const nearest = nearestWord(path.at(-1) ?? "", known);
     const hint = nearest === undefined ? `remove it, ${reload}` : `did you mean "${nearest}"?`;
     return fail("invalid", `${file}: plugin "${name}" has no setting ${key}`, { hint });
   }
   return fail("invalid", `${file}: ${key} does not fit: ${misfit.error}`, { hint: `mend it, ${reload}` });
-}
-
-function isTable(json: JsonValue | undefined): json is JsonObject {
-  return typeof json === "object" && json !== null && !Array.isArray(json);
 }

@@ -1,12 +1,16 @@
 import { lstat, mkdir, realpath } from "node:fs/promises";
 import { join, relative } from "node:path";
 import { fail, ok, type Result } from "../../core/domain/failure.ts";
-import { isInFolder } from "../../sandbox/permission/grant.ts";
+import { isInFolder, isSecretName } from "../../sandbox/permission/grant.ts";
 import { type Grant, type Permission, parsePermission } from "../../sandbox/permission/permission.ts";
+import { isReservedVariable } from "./launch.ts";
 import { MANIFEST_FILE, type PluginManifest } from "./manifest.ts";
 
 /** What a person reads before they grant it: the permission, the author's reason, and what we cannot hold it to. */
 export type Want = { readonly permission: string; readonly reason: string };
+
+/** What a launch sets by itself. */
+const OWN_VARIABLES: ReadonlySet<string> = new Set(["HOME", "PATH", "TMPDIR"]);
 
 /** Folders that no plugin may write: those of clawd. */
 export type Reserved = readonly string[];
@@ -52,14 +56,22 @@ function findProblem(permission: Permission, folder: string, reserved: Reserved)
     case "run":
       return undefined;
     case "env":
-      return "is not offered to plugins: set the variable in launch.env";
+      return findVariableProblem(permission.name);
     case "tool":
       return permission.name === undefined ? 'is too much: name the tools, e.g. "tool=read"' : undefined;
     case "sys":
-      return "is not offered to plugins";
+      return "means nothing for a plugin: what its sandbox shows of the machine it sees without asking. Remove it";
     default:
       return `is of the unknown kind ${JSON.stringify(permission satisfies never)}`;
   }
+}
+
+/** Each by its own name: nobody can tell what else begins so in the daemon's environment, or will. */
+function findVariableProblem(name: string | undefined): string | undefined {
+  if (name === undefined || name.endsWith("*")) return 'is too much: name each variable, e.g. "env=HTTP_TIMEOUT"';
+  if (isReservedVariable(name)) return "is a variable that no plugin may have. Remove it";
+  if (OWN_VARIABLES.has(name)) return "is a variable that each plugin has of its own. Remove it";
+  return undefined;
 }
 
 function findWriteProblem(path: string, folder: string, reserved: Reserved): string | undefined {
@@ -76,9 +88,18 @@ export function explainWants(manifest: PluginManifest): readonly Want[] {
     // The parser takes spaces around the word too.
     if (/^\s*net\s*$/.test(permission))
       notes.push("(every public address; not this machine or the networks around it)");
-    if (/^\s*run\s*=/.test(permission)) notes.push("(the sandbox of this version shows it all programs of the system)");
+    if (/^\s*run\s*$/.test(permission)) notes.push("(every program of the system, inside its own walls)");
+    if (/^\s*run\s*=/.test(permission)) notes.push("(these programs and no others, inside its own walls)");
+    const secrets = namesOfVariables(permission).filter(isSecretName);
+    if (secrets.length > 0) notes.push(`(A SECRET of yours is handed to it: ${secrets.join(", ")})`);
     return { permission, reason: notes.filter((note) => note !== "").join(" ") };
   });
+}
+
+function namesOfVariables(permission: string): readonly string[] {
+  const parsed = parsePermission(permission, "/");
+  if (!parsed.ok) return [];
+  return parsed.value.flatMap((one) => (one.kind === "env" && one.name !== undefined ? [one.name] : []));
 }
 
 /** Paths inside the plugin's folder that it may write, relative: never part of what was granted by digest. */

@@ -2,6 +2,7 @@ import type { ToolNews, ToolResult } from "../link/plugin-link.ts";
 import { waitFor } from "../link/wait.ts";
 import type { CallOutput } from "./call-output.ts";
 import type { ProgressPace } from "./progress-pace.ts";
+import { paceReading } from "./reading-pace.ts";
 
 /** A plugin that has given its result must end the stream; nobody waits longer than this to see whether it sends more. */
 const AFTER_RESULT_MS = 1_000;
@@ -24,6 +25,7 @@ export async function hearCallStream(
   isOver: () => boolean,
 ): Promise<HeardCall> {
   const messages = stream[Symbol.asyncIterator]();
+  const rest = paceReading();
   try {
     for (;;) {
       const next = await messages.next();
@@ -33,10 +35,12 @@ export async function hearCallStream(
       switch (news.kind) {
         case "progress":
           pace.line(news.text);
+          await rest(news.text.length);
           break;
         case "output":
           if (!output.add(news.data)) return { is: "flood" };
           pace.news();
+          await rest(news.data.length);
           break;
         case "result": {
           const after = await waitFor(messages.next(), AFTER_RESULT_MS).catch(() => undefined);

@@ -3,10 +3,11 @@ import { type Failure, fail, ok, type Result } from "../../core/domain/failure.t
 import { showableLine } from "../../core/domain/showable.ts";
 import type { Tool, ToolContext, ToolOutcome } from "../../core/domain/tool.ts";
 import type { Incarnation } from "../life/incarnation.ts";
+import { exitBehind } from "../link/exit-behind.ts";
 import type { LogRing } from "../link/log-ring.ts";
 import { MAX_MESSAGE_BYTES } from "../link/plugin-client.ts";
 import { LinkError, type ToolCall, type ToolResult } from "../link/plugin-link.ts";
-import { EXIT_GRACE_MS, sayExit } from "../link/start-outcome.ts";
+import { sayExit } from "../link/start-outcome.ts";
 import { waitFor } from "../link/wait.ts";
 import type { PluginManifest } from "../manifest/manifest.ts";
 import type { PluginTool } from "../manifest/tools.ts";
@@ -57,7 +58,8 @@ async function runTool(
     const pace = paceProgress(context.progress, output.takeLines);
     const callId = calls.freeId(context.callId);
     const close = calls.open({ ...context, callId, progress: pace.line });
-    const call = { callId, sessionId: context.sessionId, tool: tool.name, args, timeLimitMs: leftMs };
+    const { sessionId, workspace } = context;
+    const call = { callId, sessionId, workspace, tool: tool.name, args, timeLimitMs: leftMs };
     try {
       return await hearCall({ manifest, tool, log, incarnation, leftMs, output, pace, artifact }, call, context.signal);
     } finally {
@@ -134,8 +136,8 @@ async function judgeError(hearing: Hearing, cause: unknown): Promise<Result<neve
       },
     );
   }
-  const exit = await waitFor(incarnation.exited, EXIT_GRACE_MS);
-  if (exit.came === "value") return deathFailure(hearing, sayExit(exit.value));
+  const exit = await exitBehind(cause, incarnation.exited);
+  if (exit !== undefined) return deathFailure(hearing, sayExit(exit));
   return fail(
     "unavailable",
     `plugin "${manifest.name}" broke off the call of "${tool.name}": ${cause instanceof Error ? cause.message : String(cause)}`,

@@ -1,9 +1,10 @@
 import { fail, ok, type Result } from "../../core/domain/failure.ts";
 import type { CallQueue } from "../life/call-queue.ts";
 import type { Incarnation } from "../life/incarnation.ts";
+import { exitBehind } from "../link/exit-behind.ts";
 import { MAX_MESSAGE_BYTES } from "../link/plugin-client.ts";
 import { LinkError, type PluginLink } from "../link/plugin-link.ts";
-import { EXIT_GRACE_MS, sayExit } from "../link/start-outcome.ts";
+import { sayExit } from "../link/start-outcome.ts";
 import { type Waited, waitFor } from "../link/wait.ts";
 import { killIfSilent } from "./life-sign.ts";
 import type { OfferParts } from "./offer-parts.ts";
@@ -157,8 +158,8 @@ async function judgeEnd(
       cause,
     });
   }
-  const exit = await waitFor(incarnation.exited, EXIT_GRACE_MS);
-  if (exit.came === "value") return died(sayExit(exit.value));
+  const exit = await exitBehind(cause, incarnation.exited);
+  if (exit !== undefined) return died(sayExit(exit));
   const why = cause instanceof Error ? cause.message : String(cause);
   return fail("unavailable", `${what} of plugin "${manifest.name}" failed: ${why.slice(0, 500)}`, {
     hint: `see what it wrote with: claw plugin logs ${manifest.name}`,

@@ -214,6 +214,21 @@ describe("a plugin that fails", () => {
     expect(because(await hanging)).toEqual(['hook "plugin:a" was interrupted']);
   });
 
+  test("one that answers pings and no event is killed like one that is hung", async () => {
+    await install("a", { timeoutMs: 200 });
+    await fire("pass");
+    const before = pidOf("a");
+    for (let missed = 0; missed < 4; missed++) await fire("hang");
+    expect((await fire("answer")).answer).toEqual({ do: "answer", result: 42 });
+    expect(pidOf("a")).toBe(before);
+    for (let missed = 0; missed < 5; missed++) await fire("hang");
+    const answer = async () => (await fire("answer")).answer;
+    await expect.poll(answer, { timeout: 10_000 }).toEqual({ do: "answer", result: 42 });
+    expect(pidOf("a")).not.toBe(before);
+    const log = lab.host.admin.log("a");
+    expect(log.ok && log.value).toContain("host: killed: no answer to 5 hook events in a row");
+  }, 20_000);
+
   test("one that stands still for good is killed, and the next event finds a new process", async () => {
     await install("a", { timeoutMs: 1_000 });
     await fire("pass");

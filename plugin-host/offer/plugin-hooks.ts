@@ -2,14 +2,14 @@ import { type Failure, fail, type Result } from "../../core/domain/failure.ts";
 import type { HookAnswer, HookContext, HookEvent, HookListener, HookSource } from "../../core/domain/hook.ts";
 import { failedReply, repliedWith, takenAt } from "../../core/domain/hook-answer.ts";
 import type { Incarnation } from "../life/incarnation.ts";
+import { exitBehind } from "../link/exit-behind.ts";
 import { MAX_MESSAGE_BYTES } from "../link/plugin-client.ts";
 import { LinkError } from "../link/plugin-link.ts";
-import { EXIT_GRACE_MS, sayExit } from "../link/start-outcome.ts";
-import { waitFor } from "../link/wait.ts";
+import { sayExit } from "../link/start-outcome.ts";
 import type { PluginHook } from "../manifest/hooks.ts";
 import type { PluginManifest } from "../manifest/manifest.ts";
 import { readHookAnswer } from "./hook-answer.ts";
-import { killIfSilent } from "./life-sign.ts";
+import { countMissedEvents, type MissedEvents } from "./life-sign.ts";
 import type { OfferParts } from "./offer-parts.ts";
 import { openTimeLimit, type TimeLimit } from "./time-limit.ts";
 
@@ -29,7 +29,7 @@ export function hookNameOf(manifest: Pick<PluginManifest, "name">): string {
 /** The hooks of a plugin that may run. Its process is started by the first event, in its own time and not in the hook's. */
 export function makePluginListeners(parts: OfferParts): readonly PluginListener[] {
   const { manifest, log, now } = parts;
-  const counts: Counts = { since: now().toString(36), heard: 0, waiting: 0 };
+  const counts: Counts = { since: now().toString(36), heard: 0, waiting: 0, silence: countMissedEvents() };
   return manifest.hooks.map((hook) => ({
     ...frameOf(manifest, hook),
     async ask(event, context) {
@@ -93,7 +93,7 @@ export function comparePlaces(left: PluginListener, right: PluginListener): numb
 }
 
 /** `since` tells the ids of these listeners' events from those of the listeners before, whose process may still be there. */
-type Counts = { readonly since: string; heard: number; waiting: number };
+type Counts = { readonly since: string; heard: number; waiting: number; readonly silence: MissedEvents };
 
 type Asked = { readonly hook: PluginHook; readonly event: HookEvent; readonly context: HookContext };
 
@@ -109,7 +109,7 @@ async function askPlugin(parts: OfferParts, counts: Counts, asked: Asked): Promi
     if (!held.ok)
       return { ok: false, failure: { ...held.failure, message: `could not be asked: ${held.failure.message}` } };
     try {
-      return await askProcess(parts, held.value.incarnation, id, asked);
+      return await askProcess(parts, counts.silence, held.value.incarnation, id, asked);
     } finally {
       held.value.release();
     }
@@ -120,6 +120,7 @@ async function askPlugin(parts: OfferParts, counts: Counts, asked: Asked): Promi
 
 async function askProcess(
   parts: OfferParts,
+  silence: MissedEvents,
   incarnation: Incarnation,
   id: string,
   asked: Asked,
@@ -136,6 +137,7 @@ async function askProcess(
   });
   try {
     const heard = await hearAnswer(incarnation, callId, asked, limit);
+    if (heard.is === "answer" || heard.is === "error") silence.answered(incarnation);
     switch (heard.is) {
       case "answer": {
         const read = readHookAnswer(heard.answer, event.value);
@@ -144,7 +146,7 @@ async function askProcess(
       case "interrupted":
         return fail("cancelled", "was interrupted");
       case "late":
-        void killIfSilent(incarnation, parts.log);
+        void silence.missed(incarnation, parts.log);
         return fail("timed_out", `gave no answer within ${hook.timeoutMs} ms`);
       case "died":
         return lostProcess(heard.how);
@@ -210,8 +212,8 @@ async function judgeError(incarnation: Incarnation, cause: unknown): Promise<Res
     return fail("exhausted", `needed a message of more than ${MAX_MESSAGE_BYTES / 1024 / 1024} MiB`, { cause });
   if (cause instanceof LinkError && cause.kind === "timed out")
     return fail("timed_out", "gave no answer in time", { cause });
-  const exit = await waitFor(incarnation.exited, EXIT_GRACE_MS);
-  if (exit.came === "value") return lostProcess(sayExit(exit.value));
+  const exit = await exitBehind(cause, incarnation.exited);
+  if (exit !== undefined) return lostProcess(sayExit(exit));
   const why = cause instanceof Error ? cause.message : String(cause);
   return fail("unavailable", `broke off: ${why.slice(0, MAX_CAUSE_CHARS)}`, { cause });
 }

@@ -11,6 +11,10 @@ export type Context = {
   readonly host: Host;
   /** The plugin's settings at this moment: the defaults of plugin.json under what a person gave in config.toml. */
   readonly config: JsonObject;
+  /** What it may touch, in the permission language: what plugin.json asks for, or less. */
+  readonly granted: readonly string[];
+  /** A folder of its own that it may write, absolute, kept between its lives; undefined when it was granted none. */
+  readonly dataFolder: string | undefined;
 };
 
 /** The same for what belongs to a conversation. */
@@ -19,6 +23,8 @@ export type CallContext = Context & {
   readonly host: CallHost;
   readonly callId: string;
   readonly sessionId: string;
+  /** The folder that the conversation works in, absolute; only told: what may be read there is a matter of the grant. */
+  readonly workspace: string;
   /** Shows a line to whoever waits. Never stored. */
   readonly progress: (line: string) => void;
 };
@@ -26,7 +32,7 @@ export type CallContext = Context & {
 export type ToolContext = CallContext & {
   /**
    * Sends a piece of the output at once; the result's text follows all pieces. Await it: it waits while the host is
-   * slower than the tool.
+   * slower than the tool. Bytes are not copied: give each piece its own.
    */
   readonly write: (piece: string | Uint8Array) => Promise<void>;
 };

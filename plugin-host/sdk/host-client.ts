@@ -48,7 +48,7 @@ export type CallHost = Host & {
   callTool(tool: string, args?: JsonObject): Promise<{ readonly text: string; readonly isError: boolean }>;
 };
 
-/** The host's services at a socket, for one call after the other. */
+/** The host's services at a socket. */
 export type HostLine = {
   /** In no call. */
   readonly host: Host;

@@ -52,6 +52,7 @@ export function createNewsQueue(): NewsQueue {
     async write(piece) {
       if (over) throw new Error("nobody waits for the output of this call any more");
       const data = typeof piece === "string" ? encoder.encode(piece) : piece;
+      if (!(data instanceof Uint8Array)) throw new TypeError(`a piece of output is text or bytes, not ${typeof piece}`);
       for (let at = 0; at < data.byteLength; at += PIECE_BYTES) {
         pieces.push({ kind: "output", data: data.subarray(at, at + PIECE_BYTES) });
       }

@@ -1,12 +1,16 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import { Code, ConnectError } from "@connectrpc/connect";
+import type { InitializeRequest } from "../../proto/gen/clawd/plugin/v1/plugin_pb.ts";
 import type { PluginDefinition } from "./definition.ts";
 import { atMost, type Running } from "./running.ts";
 import { type RunNews, runTool, type ToolRequest } from "./tool-run.ts";
 
+/** What the host says of itself and of the grant; a host may leave all of it out. */
+type Introduction = Partial<Pick<InitializeRequest, "config" | "granted" | "dataFolder">>;
+
 /** What every major of PluginService says in its own messages. */
 export type PluginCore = {
-  initialize(config: JsonObject | undefined): Promise<{ version: string; tools: { name: string }[] }>;
+  initialize(facts: Introduction): Promise<{ version: string; tools: { name: string }[] }>;
   configure(config: JsonObject | undefined): Promise<{ problem: string; restartRequired: boolean }>;
   tools(): { name: string }[];
   callTool(request: ToolRequest, signal: AbortSignal): AsyncIterable<RunNews>;
@@ -18,19 +22,19 @@ export function createCore(plugin: PluginDefinition, running: Running, onShutdow
   const tools = new Map((plugin.tools ?? []).map((one) => [one.name, one]));
   const names = () => [...tools.keys()].map((name) => ({ name }));
   return {
-    async initialize(config = {}) {
+    async initialize({ config = {}, granted = [], dataFolder = "" }) {
       try {
         await plugin.configure?.(config);
       } catch (cause) {
         throw new ConnectError(messageOf(cause), Code.FailedPrecondition);
       }
-      running.config = config;
+      running.facts = { config, granted, dataFolder: dataFolder === "" ? undefined : dataFolder };
       return { version: plugin.version, tools: names() };
     },
     async configure(config = {}) {
       try {
         const restartRequired = (await plugin.configure?.(config)) === "restart";
-        if (!restartRequired) running.config = config;
+        if (!restartRequired) running.facts = { ...running.facts, config };
         return { problem: "", restartRequired };
       } catch (cause) {
         return { problem: messageOf(cause), restartRequired: false };

@@ -15,11 +15,9 @@
  */
 import { createServer, type Http2Server, type ServerHttp2Session } from "node:http2";
 import type { JsonObject } from "@bufbuild/protobuf";
-import { Code, ConnectError, type ConnectRouter } from "@connectrpc/connect";
-import { connectNodeAdapter } from "@connectrpc/connect-node";
 import { type Boot, Wire } from "../../proto/gen/clawd/plugin/v1/plugin_pb.ts";
 import { Health, HealthCheckResponse_ServingStatus } from "../../proto/gen/grpc/health/v1/health_pb.ts";
-import { MAX_MESSAGE_BYTES, requireBearer } from "./bearer.ts";
+import { MAX_MESSAGE_BYTES } from "./bearer.ts";
 import { chooseMajor, readBoot, sayHello } from "./boot.ts";
 import type {
   EmbedderDefinition,
@@ -30,6 +28,7 @@ import type {
   SlashCommandDefinition,
   ToolDefinition,
 } from "./definition.ts";
+import { type Routes, routeGrpc } from "./grpc-server.ts";
 import { hostLine } from "./host-client.ts";
 import { createCore } from "./plugin-core.ts";
 import { atMost, createWork, type Running } from "./running.ts";
@@ -119,7 +118,12 @@ export async function servePlugin(plugin: PluginDefinition): Promise<void> {
   const gone = new AbortController();
   const ending = new AbortController();
   const work = createWork();
-  const stop = async () => plugin.stop?.();
+  let stopped: Promise<void> | undefined;
+  const stop = () => {
+    // Once, whichever end comes first. What it throws is for its author; the process ends all the same.
+    stopped ??= (async () => plugin.stop?.())().catch((cause: unknown) => console.error("stop failed:", cause));
+    return stopped;
+  };
   const boot = await readBoot(process.stdin, () => {
     gone.abort(new Error("the host is gone"));
     void atMost(TIDY_MS, work.idle().then(stop)).finally(() => process.exit(0));
@@ -130,7 +134,8 @@ export async function servePlugin(plugin: PluginDefinition): Promise<void> {
     process.exit(1);
   }
   const line = hostLine(boot.host, boot.outboundToken);
-  const running: Running = { line, config: {}, gone: gone.signal, ending: ending.signal, work };
+  const facts = { config: {}, granted: [], dataFolder: undefined };
+  const running: Running = { line, facts, gone: gone.signal, ending: ending.signal, work };
   const sessions = new Set<ServerHttp2Session>();
   const end = () => {
     ending.abort();
@@ -138,15 +143,8 @@ export async function servePlugin(plugin: PluginDefinition): Promise<void> {
     server.close(() => void atMost(STOP_MS, stop()).finally(() => process.exit(0)));
     for (const session of sessions) session.close();
   };
-  const server: Http2Server = createServer(
-    connectNodeAdapter({
-      routes: (router) => addRoutes(router, plugin, major, running, end),
-      interceptors: [requireBearer(boot.inboundToken)],
-      acceptCompression: [],
-      readMaxBytes: MAX_MESSAGE_BYTES,
-      writeMaxBytes: MAX_MESSAGE_BYTES,
-    }),
-  );
+  const server = createServer();
+  addRoutes(routeGrpc(server, boot.inboundToken, MAX_MESSAGE_BYTES), plugin, major, running, end);
   server.on("session", (session) => {
     sessions.add(session);
     session.once("close", () => sessions.delete(session));
@@ -163,7 +161,7 @@ async function listen(server: Http2Server, { listen: path }: Boot): Promise<void
 }
 
 function addRoutes(
-  router: ConnectRouter,
+  router: Routes,
   plugin: PluginDefinition,
   major: number,
   running: Running,
@@ -178,10 +176,6 @@ function addRoutes(
   if (plugin.memorySources !== undefined) serveMemorySources(router, plugin.memorySources, running);
   if (plugin.slashCommands !== undefined) serveSlashCommands(router, plugin.slashCommands, running);
   const serving = { status: HealthCheckResponse_ServingStatus.SERVING };
-  router.service(Health, {
-    check: () => serving,
-    watch: () => {
-      throw new ConnectError("ask with Check", Code.Unimplemented);
-    },
-  });
+  // Whoever wants to watch is to ask with Check.
+  router.service(Health, { check: () => serving });
 }

@@ -1,13 +1,14 @@
-import type { JsonObject } from "@bufbuild/protobuf";
 import { Code, ConnectError } from "@connectrpc/connect";
 import type { CallContext, Context } from "./definition.ts";
 import type { HostLine } from "./host-client.ts";
 
+export type Facts = Pick<Context, "config" | "granted" | "dataFolder">;
+
 /** One life of a plugin: what everything that it serves is run with. */
 export type Running = {
   readonly line: HostLine;
-  /** Changes when a person changes the settings. */
-  config: JsonObject;
+  /** What the host said at the start; the settings change when a person changes them. */
+  facts: Facts;
   /** Aborts when the host is gone. */
   readonly gone: AbortSignal;
   /** Aborts when the host has said to end: what stands open for its own sake is closed. */
@@ -48,22 +49,23 @@ export function createWork(): Work {
 
 /** For what belongs to no conversation. */
 export function contextOf(running: Running, signal: AbortSignal): Context {
-  return { signal, host: running.line.host, config: running.config };
+  return { ...running.facts, signal, host: running.line.host };
 }
 
 /** For what belongs to one. Progress goes to the host as a call of its own, unless the answer can carry it. */
 export function callContextOf(
   running: Running,
-  call: { readonly callId: string; readonly sessionId: string },
+  { callId, sessionId, workspace }: Pick<CallContext, "callId" | "sessionId" | "workspace">,
   signal: AbortSignal,
 ): CallContext {
-  const host = running.line.forCall(call.callId);
+  const host = running.line.forCall(callId);
   return {
+    ...running.facts,
     signal,
     host,
-    config: running.config,
-    callId: call.callId,
-    sessionId: call.sessionId,
+    callId,
+    sessionId,
+    workspace,
     progress: (line) => {
       host.progress(line).catch((cause: unknown) => console.error("progress was not shown:", cause));
     },

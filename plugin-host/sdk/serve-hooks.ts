@@ -1,21 +1,25 @@
-import { create, fromJson, type MessageInitShape } from "@bufbuild/protobuf";
+import { create, fromJson, type MessageInitShape, toBinary } from "@bufbuild/protobuf";
 import { ValueSchema } from "@bufbuild/protobuf/wkt";
-import type { ConnectRouter } from "@connectrpc/connect";
 import {
-  type HookAnswerSchema,
+  HookAnswerSchema,
   type HookEvent,
   HookService,
   type StreamHooksRequest,
   type StreamHooksResponse,
   StreamHooksResponseSchema,
 } from "../../proto/gen/clawd/plugin/v1/plugin_pb.ts";
+import { MAX_MESSAGE_BYTES } from "./bearer.ts";
 import type { HookDefinition, HookVerdict } from "./definition.ts";
+import type { Routes } from "./grpc-server.ts";
 import { callContextOf, type Running } from "./running.ts";
+
+/** What a message may hold, less the few bytes around an answer. */
+const MAX_ANSWER_BYTES = MAX_MESSAGE_BYTES - 64;
 
 type Answer = MessageInitShape<typeof HookAnswerSchema>;
 
 /** Hears events: all on one stream, or one a call. No event waits for another. */
-export function serveHooks(router: ConnectRouter, hooks: readonly HookDefinition[], running: Running): void {
+export function serveHooks(router: Routes, hooks: readonly HookDefinition[], running: Running): void {
   router.service(HookService, {
     streamHooks: (requests, { signal }) => answerAll(hooks, running, requests, signal),
     runHook: async ({ event }, { signal }) => ({
@@ -94,10 +98,10 @@ async function answerOne(
     done = running.work.begin();
     const { at, sessionId, workspace, value = {} } = event;
     const verdict = await hook.run({ at, sessionId, workspace, value }, callContextOf(running, event, signal));
-    return answerOf(verdict);
+    return sendable(answerOf(verdict));
   } catch (cause) {
     if (!signal.aborted) console.error(cause);
-    return failure(cause instanceof Error ? cause.message : String(cause));
+    return failure(wordsOf(cause));
   } finally {
     done();
   }
@@ -119,6 +123,26 @@ function answerOf(verdict: HookVerdict): Answer {
     if ("pass" in verdict) return { verdict: { case: "pass", value: true } };
   }
   return failure(`the hook answered ${JSON.stringify(verdict)?.slice(0, 100)}, which is no answer`);
+}
+
+/**
+ * Throws on what no message can hold, say a circle or a function: thrown later, it would end the stream with every event on it.
+ */
+function sendable(answer: Answer): Answer {
+  if (answer.verdict?.case !== "modify" && answer.verdict?.case !== "answer") return answer;
+  const { byteLength } = toBinary(HookAnswerSchema, create(HookAnswerSchema, answer));
+  if (byteLength > MAX_ANSWER_BYTES)
+    throw new Error(`the hook answered ${byteLength} bytes; a message has at most 4 MiB`);
+  return answer;
+}
+
+/** Of anything at all that was thrown. */
+function wordsOf(cause: unknown): string {
+  try {
+    return String(cause instanceof Error ? cause.message : cause);
+  } catch {
+    return "it threw what has no words";
+  }
 }
 
 function failure(text: string): Answer {

@@ -1,18 +1,18 @@
 import { create, type MessageInitShape } from "@bufbuild/protobuf";
-import type { ConnectRouter } from "@connectrpc/connect";
 import {
   type CallToolResponse,
   CallToolResponseSchema,
   PluginService,
 } from "../../proto/gen/clawd/plugin/v1/plugin_pb.ts";
 import type { ResultPart } from "./definition.ts";
+import type { Routes } from "./grpc-server.ts";
 import type { PluginCore } from "./plugin-core.ts";
 import type { RunNews } from "./tool-run.ts";
 
 /** PluginService of the first major: a result is one text. */
-export function serveMajor1(router: ConnectRouter, core: PluginCore): void {
+export function serveMajor1(router: Routes, core: PluginCore): void {
   router.service(PluginService, {
-    initialize: ({ config }) => core.initialize(config),
+    initialize: (facts) => core.initialize(facts),
     configure: ({ config }) => core.configure(config),
     listTools: () => ({ tools: core.tools() }),
     async *callTool(request, { signal }) {

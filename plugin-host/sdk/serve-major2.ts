@@ -1,6 +1,5 @@
 import { create, fromJson, type MessageInitShape } from "@bufbuild/protobuf";
 import { ValueSchema } from "@bufbuild/protobuf/wkt";
-import type { ConnectRouter } from "@connectrpc/connect";
 import {
   type CallToolResponse,
   CallToolResponseSchema,
@@ -8,13 +7,14 @@ import {
   type ResultPartSchema,
 } from "../../proto/gen/clawd/plugin/v2/plugin_pb.ts";
 import type { ResultPart } from "./definition.ts";
+import type { Routes } from "./grpc-server.ts";
 import type { PluginCore } from "./plugin-core.ts";
 import type { RunNews } from "./tool-run.ts";
 
 /** PluginService of the second major: a result is made of parts, and a failure has a code. */
-export function serveMajor2(router: ConnectRouter, core: PluginCore): void {
+export function serveMajor2(router: Routes, core: PluginCore): void {
   router.service(PluginService, {
-    initialize: async ({ facts }) => ({ facts: await core.initialize(facts?.config) }),
+    initialize: async ({ facts }) => ({ facts: await core.initialize(facts ?? {}) }),
     configure: ({ config }) => core.configure(config),
     listTools: () => ({ tools: core.tools() }),
     async *callTool(request, { signal }) {

@@ -1,14 +1,11 @@
-import { Code, ConnectError, type ConnectRouter } from "@connectrpc/connect";
+import { Code, ConnectError } from "@connectrpc/connect";
 import { EmbedService, MemorySourceService } from "../../proto/gen/clawd/plugin/v1/plugin_pb.ts";
 import type { EmbedderDefinition, MemorySourceDefinition } from "./definition.ts";
+import type { Routes } from "./grpc-server.ts";
 import { contextOf, type Running } from "./running.ts";
 
 /** Turns texts into vectors. */
-export function serveEmbedders(
-  router: ConnectRouter,
-  embedders: readonly EmbedderDefinition[],
-  running: Running,
-): void {
+export function serveEmbedders(router: Routes, embedders: readonly EmbedderDefinition[], running: Running): void {
   const byId = new Map(embedders.map((one) => [one.id, one]));
   router.service(EmbedService, {
     async embed({ embedder: id, texts, isQuery }, { signal }) {
@@ -29,11 +26,7 @@ export function serveEmbedders(
 }
 
 /** Gives the documents of its sources. */
-export function serveMemorySources(
-  router: ConnectRouter,
-  sources: readonly MemorySourceDefinition[],
-  running: Running,
-): void {
+export function serveMemorySources(router: Routes, sources: readonly MemorySourceDefinition[], running: Running): void {
   const byName = new Map(sources.map((one) => [one.name, one]));
   router.service(MemorySourceService, {
     async *listDocuments({ source: name }, { signal }) {
@@ -54,9 +47,10 @@ export function serveMemorySources(
   });
 }
 
-/** The author's words reach the host; an error of another kind would be told as an internal one. */
+/** The author's words reach the host, with a code by which it knows them from those of a process that breaks. */
 export function told(cause: unknown): ConnectError {
-  if (cause instanceof ConnectError) return cause;
   console.error(cause);
-  return new ConnectError(cause instanceof Error ? cause.message : String(cause), Code.Unknown);
+  // One of the host's services refused something, say: its code is about that, and not about what the host asked for.
+  if (cause instanceof ConnectError) return new ConnectError(cause.rawMessage, Code.Aborted);
+  return new ConnectError(cause instanceof Error ? cause.message : String(cause), Code.Aborted);
 }

@@ -1,5 +1,5 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
-import { Code, ConnectError, type ConnectRouter } from "@connectrpc/connect";
+import { Code, ConnectError } from "@connectrpc/connect";
 import {
   type GenerateRequest,
   type GenerateResponseSchema,
@@ -7,13 +7,14 @@ import {
   type ModelPart as WirePart,
 } from "../../proto/gen/clawd/plugin/v1/plugin_pb.ts";
 import type { ModelDefinition, ModelPart, ModelRequest } from "./definition.ts";
+import type { Routes } from "./grpc-server.ts";
 import { contextOf, type Running } from "./running.ts";
 import { failureOf } from "./tool-error.ts";
 
 type News = MessageInitShape<typeof GenerateResponseSchema>;
 
 /** Lets the plugin's models answer. */
-export function serveModels(router: ConnectRouter, models: readonly ModelDefinition[], running: Running): void {
+export function serveModels(router: Routes, models: readonly ModelDefinition[], running: Running): void {
   const byName = new Map(models.map((one) => [one.name, one]));
   router.service(ModelService, {
     async *generate(request, { signal }) {

@@ -1,12 +1,13 @@
-import { Code, ConnectError, type ConnectRouter } from "@connectrpc/connect";
+import { Code, ConnectError } from "@connectrpc/connect";
 import { SlashCommandService } from "../../proto/gen/clawd/plugin/v1/plugin_pb.ts";
 import type { SlashCommandDefinition } from "./definition.ts";
+import type { Routes } from "./grpc-server.ts";
 import { callContextOf, type Running } from "./running.ts";
 import { told } from "./serve-memory.ts";
 
 /** Answers messages that begin with one of its commands. */
 export function serveSlashCommands(
-  router: ConnectRouter,
+  router: Routes,
   commands: readonly SlashCommandDefinition[],
   running: Running,
 ): void {

@@ -17,6 +17,7 @@ export type RunNews =
 export type ToolRequest = {
   readonly callId: string;
   readonly sessionId: string;
+  readonly workspace: string;
   readonly tool: string;
   readonly args?: JsonObject | undefined;
 };
@@ -44,10 +45,9 @@ export async function* runTool(
   signal.addEventListener("abort", news.wake, { once: true });
   try {
     while (!signal.aborted) {
-      for (let piece = news.take(); piece !== undefined; piece = news.take()) yield piece;
+      const piece = news.take();
       // Pieces that came before the result are taken before it.
-      const last = news.take();
-      if (last !== undefined) yield last;
+      if (piece !== undefined) yield piece;
       else if (result !== undefined) {
         yield result;
         return;
@@ -85,7 +85,12 @@ async function settle(
 async function gather(answer: ToolAnswer, news: NewsQueue, signal: AbortSignal): Promise<readonly ResultPart[]> {
   if (answer === undefined) return [];
   if (typeof answer === "string") return [answer];
-  if (!(Symbol.asyncIterator in answer)) return answer;
+  // The author may write JavaScript, where no compiler says so.
+  if (typeof answer !== "object" || answer === null || !(Symbol.asyncIterator in answer)) {
+    if (Array.isArray(answer)) return answer;
+    const shown = JSON.stringify(answer)?.slice(0, 100);
+    throw new Error(`the tool gave back ${shown}, which is no result: give a text, a list of parts, or pieces of text`);
+  }
   for await (const piece of answer) {
     // Leaving the loop lets the tool's own finally run.
     if (signal.aborted) break;

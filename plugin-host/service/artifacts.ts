@@ -74,8 +74,8 @@ export function openArtifacts(dir: string, random: (bytes: number) => Uint8Array
         const sizeBytes = before + piece.data.length;
         if (sizeBytes > ARTIFACT_LIMIT_BYTES)
           return fail("exhausted", `an artifact has at most ${ARTIFACT_LIMIT_BYTES / 1024 / 1024} MiB`);
-        if (piece.artifactId === "") await beginArtifact(shelf, artifactId, piece.mimeType);
-        await appendBytes(shelf, artifactId, before, piece.data);
+        if (piece.artifactId === "") await beginArtifact(shelf, artifactId, piece);
+        else await appendBytes(shelf, artifactId, before, piece.data);
         // Last, since it was written last: what stands first is what goes first.
         shelf.sizes.delete(artifactId);
         shelf.sizes.set(artifactId, sizeBytes);
@@ -137,10 +137,22 @@ function checkPiece({ artifactId, data, mimeType }: Piece) {
   return undefined;
 }
 
-async function beginArtifact(shelf: Shelf, id: string, mimeType: string): Promise<void> {
+/** Leaves nothing behind when it fails: nobody would know of it. */
+async function beginArtifact(shelf: Shelf, id: string, { data, mimeType }: Piece): Promise<void> {
   await mkdir(shelf.folder, { recursive: true, mode: 0o700 });
   const type = mimeType === "" ? UNKNOWN_MIME : mimeType;
-  await writeFile(join(shelf.folder, `${id}${MIME_SUFFIX}`), type, { flag: "wx", mode: 0o600 });
+  try {
+    await writeFile(join(shelf.folder, `${id}${MIME_SUFFIX}`), type, { flag: "wx", mode: 0o600 });
+    await appendBytes(shelf, id, 0, data);
+  } catch (cause) {
+    await removeArtifact(shelf.folder, id);
+    throw cause;
+  }
+}
+
+async function removeArtifact(folder: string, id: string): Promise<void> {
+  await rm(join(folder, id), { force: true });
+  await rm(join(folder, `${id}${MIME_SUFFIX}`), { force: true });
 }
 
 async function appendBytes(shelf: Shelf, id: string, before: number, data: Uint8Array): Promise<void> {
@@ -180,8 +192,7 @@ async function makeRoom({ folder, sizes }: Shelf): Promise<void> {
   let total = [...sizes.values()].reduce((sum, size) => sum + size, 0);
   for (const [id, size] of sizes) {
     if (total <= PLUGIN_LIMIT_BYTES && sizes.size <= PLUGIN_LIMIT_ARTIFACTS) return;
-    await rm(join(folder, id), { force: true });
-    await rm(join(folder, `${id}${MIME_SUFFIX}`), { force: true });
+    await removeArtifact(folder, id);
     sizes.delete(id);
     total -= size;
   }

@@ -44,7 +44,9 @@ export function callMethods(
     );
   }
 
-  async function callTool({ desk }: LiveCall, tool: string, args: JsonObject) {
+  async function callTool({ desk }: LiveCall, word: string, args: JsonObject) {
+    // What was granted is a tool, whatever else it is called.
+    const tool = desk.toolName(word);
     const allowed = await decisions.judge({ kind: "tool", name: tool }, desk.record);
     if (!allowed.ok) return allowed;
     const called = await desk.callTool(principal, tool, args);

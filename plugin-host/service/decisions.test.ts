@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { ok } from "../../core/domain/failure.ts";
 import type { PermissionDecision } from "../../core/domain/permission-decision.ts";
-import { openBudget } from "./budget.ts";
+import { openTokenBucket } from "../../core/domain/token-bucket.ts";
 import { openDecisions } from "./decisions.ts";
 import { liveCalls } from "./live-calls.ts";
 
@@ -60,7 +60,7 @@ test("names that are no names of tools are denied, and written harmless", async 
 
 test("a budget fills with time up to its most, and a clock that is set back takes nothing away", () => {
   let nowMs = 10_000;
-  const budget = openBudget(10, 5, () => nowMs);
+  const budget = openTokenBucket(10, 5, () => nowMs);
   expect([budget.take(10), budget.take(1)]).toEqual([true, false]);
   nowMs -= 5_000;
   expect(budget.take(1)).toBe(false);

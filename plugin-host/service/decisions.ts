@@ -1,9 +1,9 @@
 import { type Failure, fail, ok, type Result } from "../../core/domain/failure.ts";
 import type { PermissionDecision } from "../../core/domain/permission-decision.ts";
 import { showableLine } from "../../core/domain/showable.ts";
+import { openTokenBucket } from "../../core/domain/token-bucket.ts";
 import { check } from "../../sandbox/permission/grant.ts";
 import { type Grant, type Permission, printPermission } from "../../sandbox/permission/permission.ts";
-import { openBudget } from "./budget.ts";
 
 /** Decisions about one process that are written down at once, and then a second: each is a line that is kept for good. */
 const DECISIONS_AT_ONCE = 200;
@@ -33,7 +33,7 @@ export type DecisionParts = {
 };
 
 export function openDecisions({ plugin, filesSha256, granted, record: recordAside, now }: DecisionParts): Decisions {
-  const budget = openBudget(DECISIONS_AT_ONCE, DECISIONS_PER_SECOND, now);
+  const budget = openTokenBucket(DECISIONS_AT_ONCE, DECISIONS_PER_SECOND, now);
   let leftOut = 0;
   let lastLeftOut: PermissionDecision | undefined;
 

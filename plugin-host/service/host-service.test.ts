@@ -82,6 +82,7 @@ function openHanded(change: Partial<Desk> = {}) {
       heard.push(given);
       return { said: "yes", scope: "once" };
     },
+    toolName: (word) => (word === "cat" ? "read" : word),
     async callTool(...given) {
       heard.push(given);
       return ok("forty-two");
@@ -269,6 +270,17 @@ describe("what needs a permission", () => {
       { principal: "plugin:caller", permission: "tool=shell", allowed: false },
     ]);
     expect(await decided()).toEqual([]);
+  });
+
+  test("an alias stands for the tool that it names: what was granted is the tool", async () => {
+    await install("caller", ["tool=read"]);
+    const { desk, heard, decisions } = openHanded();
+    const steps = [step("callTool", { callId: "$call", tool: "cat", args: { path: "a" } })];
+    expect(await asked("caller", { steps }, { desk })).toEqual([{ ok: { text: "forty-two" } }]);
+    expect(heard).toEqual([["plugin:caller", "read", { path: "a" }]]);
+    expect(decisions).toMatchObject([{ permission: "tool=read", allowed: true }]);
+    await install("stranger", ["tool=cat"]);
+    expect(await asked("stranger", { steps }, { desk })).toMatchObject([{ error: "PermissionDenied" }]);
   });
 
   test("a refused call is an answer, not an error of the wire", async () => {

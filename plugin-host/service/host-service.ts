@@ -2,12 +2,12 @@ import { createHash, timingSafeEqual } from "node:crypto";
 import type { ServiceImpl } from "@connectrpc/connect";
 import type { FailureCode } from "../../core/domain/failure.ts";
 import type { Memory } from "../../core/domain/memory.ts";
+import type { TokenBucket } from "../../core/domain/token-bucket.ts";
 import { HostService } from "../../proto/gen/clawd/plugin/v1/host_pb.ts";
 import type { LogRing } from "../link/log-ring.ts";
 import { MAX_MESSAGE_BYTES } from "../link/plugin-client.ts";
 import { artifactMethods } from "./artifact-methods.ts";
 import type { Artifacts } from "./artifacts.ts";
-import type { Budget } from "./budget.ts";
 import { callMethods } from "./call-methods.ts";
 import type { Decisions } from "./decisions.ts";
 import type { AllHostMethods } from "./host-method.ts";
@@ -20,6 +20,8 @@ import { valueMethods } from "./value-methods.ts";
 
 /** What gRPC calls "unauthenticated". */
 const GRPC_UNAUTHENTICATED = 16;
+/** A person answers a question, and a tool may run for long. */
+const WAITING = /\/(?:Ask|CallTool)$/;
 const STRANGER = "the token of this call is missing or wrong";
 
 export type HostServices = {
@@ -32,14 +34,14 @@ export type HostServices = {
   readonly calls: LiveCalls;
   readonly records: PluginRecords;
   /** What the plugin may write into its store. */
-  readonly storeBudget: Budget;
+  readonly storeBudget: TokenBucket;
   readonly artifacts: Artifacts;
 };
 
 /** Serves what the host does for one process of a plugin on a socket of that process alone. Rejects when it cannot listen. */
 export async function serveHost(socketPath: string, services: HostServices): Promise<{ close(): void }> {
   const handler = await handleCalls(hostMethods(services));
-  return listenOnSocket(socketPath, onlyWith(services.token, handler));
+  return listenOnSocket(socketPath, onlyWith(services.token, handler), ({ url }) => WAITING.test(url ?? ""));
 }
 
 function hostMethods(services: HostServices): AllHostMethods {

@@ -29,11 +29,14 @@ async function measure(request: HostRequest, response: HostResponse): Promise<vo
   sayNo(response, 200, {}, String(bytes));
 }
 
+/** Of a request to "/patient" the answer may take its time. */
+const isPatient = ({ url }: HostRequest) => url === "/patient";
+
 beforeEach(async () => {
   dir = mkdtempSync(join(tmpdir(), "clawd-socket-"));
   path = join(dir, "s");
   heard = 0;
-  server = await listenOnSocket(path, (request, response) => void measure(request, response));
+  server = await listenOnSocket(path, (request, response) => void measure(request, response), isPatient);
   session = connectHttp2("http://host", { createConnection: () => connect(path) });
   session.on("error", () => {});
 });
@@ -43,8 +46,8 @@ afterEach(() => {
   rmSync(dir, { recursive: true });
 });
 
-function begin(): ClientHttp2Stream {
-  const stream = session.request({ ":method": "POST", ":path": "/" });
+function begin(at: unknown = "/"): ClientHttp2Stream {
+  const stream = session.request({ ":method": "POST", ":path": at === "/patient" ? at : "/" });
   stream.on("error", () => {});
   return stream;
 }
@@ -89,6 +92,39 @@ test("what stalls holds up only a few, and what leaves the line is never begun",
   expect(heard).toBe(18);
 });
 
+test("an answer that nobody takes holds its place, but for one that may take its time", async () => {
+  session.settings({ initialWindowSize: 0 });
+  await once(session, "localSettings");
+  const untaken = Array.from({ length: 16 }, () => begin());
+  for (const stream of untaken) stream.end("x");
+  await Promise.all(untaken.map((stream) => once(stream, "response")));
+  const next = begin();
+  next.end("x");
+  const ping = () => new Promise((done) => session.ping(done));
+  await ping();
+  expect(heard).toBe(16);
+  for (const stream of untaken) stream.close(8);
+  await once(next, "response");
+  next.close(8);
+  const patient = Array.from({ length: 20 }, () => begin("/patient"));
+  for (const stream of patient) stream.end("x");
+  await Promise.all(patient.map((stream) => once(stream, "response")));
+  expect(heard).toBe(37);
+});
+
 test("a socket that is taken is refused", async () => {
-  await expect(listenOnSocket(path, () => {})).rejects.toThrow(/EADDRINUSE/);
+  await expect(listenOnSocket(path, () => {}, isPatient)).rejects.toThrow(/EADDRINUSE/);
+});
+
+test("of a flood of requests every one has its turn, and one that left the line none", async () => {
+  const flood = Array.from({ length: 350 }, begin);
+  for (const stream of flood) stream.end("x");
+  const leaving = begin();
+  leaving.end("gone");
+  leaving.close();
+  expect(await Promise.all(flood.map(answerOf))).toEqual(flood.map(() => "1"));
+  const last = begin();
+  last.end("on");
+  expect(await answerOf(last)).toBe("2");
+  expect(heard).toBe(351);
 });

@@ -5,13 +5,21 @@ import type { Socket } from "node:net";
 const MAX_CONNECTIONS = 16;
 /** Of one connection that speaks HTTP/2: its client may have begun them all before it hears of a limit. */
 const MAX_STREAMS = 1_000;
-/** Requests that are being read at once, of all connections: each may be as large as a message may. More wait in line. */
-const MAX_READING = 16;
-/** Time in which a connection must say what it speaks, and in which a request must be whole, milliseconds. */
+/**
+ * Requests that are read or answered at once, of all connections: each, and each answer that its client has yet to take, may
+ * be as large as a message may. More wait in line.
+ */
+const MAX_AT_WORK = 16;
+/** Requests that are begun in a window; what comes beyond waits for the next one. A thousand a second are no work, but a flood. */
+const MAX_BEGUN = 100;
+const WINDOW_MS = 100;
+/** Time in which a connection must say what it speaks, and in which a request must be over, milliseconds. */
 const FIRST_BYTES_LIMIT_MS = 10_000;
 const REQUEST_LIMIT_MS = 30_000;
 /** What a client sends first that speaks HTTP/2. */
 const HTTP2_PREFACE = "PRI";
+/** What HTTP/2 calls "cancel". An end without an error would wait until all of the answer is taken. */
+const HTTP2_CANCEL = 8;
 
 export type HostRequest = IncomingMessage | Http2ServerRequest;
 export type HostResponse = ServerResponse | Http2ServerResponse;
@@ -20,14 +28,19 @@ export type Handler = (request: HostRequest, response: HostResponse) => void;
 /**
  * Serves HTTP/1.1 and HTTP/2 on one unix socket; the first bytes of a connection say which. Everything that a plugin can
  * exhaust here is its own. Rejects when it cannot listen.
+ * @param waits says of which requests the answer may take as long as a person does; they leave the line when they are read
  */
-export async function listenOnSocket(path: string, handler: Handler): Promise<{ close(): void }> {
+export async function listenOnSocket(
+  path: string,
+  handler: Handler,
+  waits: (request: HostRequest) => boolean,
+): Promise<{ close(): void }> {
   const [{ createServer }, { createServer: createHttp1 }, { createServer: createHttp2 }] = await Promise.all([
     import("node:net"),
     import("node:http"),
     import("node:http2"),
   ]);
-  const limited = inLine(handler);
+  const limited = inLine(handler, waits);
   const http1 = createHttp1({ headersTimeout: REQUEST_LIMIT_MS, requestTimeout: REQUEST_LIMIT_MS }, limited);
   // It never listens itself; told that it does, it begins to watch over the time that requests take.
   http1.emit("listening");
@@ -74,25 +87,37 @@ export function sayNo(
   response.end(text);
 }
 
-/** Reads few requests at once, each within its time; what it holds unread is a window's worth a stream. */
-function inLine(handler: Handler): Handler {
+/** Works on few requests at once, each within its time; what it holds unread is a window's worth a stream. */
+function inLine(handler: Handler, waits: (request: HostRequest) => boolean): Handler {
   const waiting = new Set<() => void>();
-  let reading = 0;
+  let atWork = 0;
+  let begun = 0;
+  const hasPlace = () => atWork < MAX_AT_WORK && begun < MAX_BEGUN;
+
+  function beginNext(): void {
+    const [next] = waiting;
+    if (next !== undefined && hasPlace()) next();
+  }
+
+  function openWindow(): void {
+    begun = 0;
+    for (let left = waiting.size; left > 0; left -= 1) beginNext();
+  }
 
   function begin(request: HostRequest, response: HostResponse): void {
-    reading += 1;
+    atWork += 1;
+    begun += 1;
+    if (begun === 1) setTimeout(openWindow, WINDOW_MS).unref();
     const deadline = setTimeout(() => hangUp(request), REQUEST_LIMIT_MS);
-    let isRead = false;
+    let isOver = false;
     const over = () => {
-      if (isRead) return;
-      isRead = true;
+      if (isOver) return;
+      isOver = true;
       clearTimeout(deadline);
-      reading -= 1;
-      const [next] = waiting;
-      next?.();
+      atWork -= 1;
+      beginNext();
     };
-    request.once("end", over);
-    request.once("close", over);
+    if (waits(request)) request.once("end", over);
     response.once("close", over);
     handler(request, response);
   }
@@ -112,13 +137,13 @@ function inLine(handler: Handler): Handler {
   }
 
   return (request, response) => {
-    if (reading < MAX_READING) begin(request, response);
+    if (hasPlace()) begin(request, response);
     else queue(request, response);
   };
 }
 
 function hangUp(request: HostRequest): void {
-  if ("stream" in request) request.stream.close();
+  if ("stream" in request) request.stream.close(HTTP2_CANCEL);
   else request.socket.destroy();
 }
 

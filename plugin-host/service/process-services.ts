@@ -1,8 +1,8 @@
 import type { Memory } from "../../core/domain/memory.ts";
+import type { TokenBucket } from "../../core/domain/token-bucket.ts";
 import type { Grant } from "../../sandbox/permission/permission.ts";
 import type { LogRing } from "../link/log-ring.ts";
 import type { Artifacts } from "./artifacts.ts";
-import type { Budget } from "./budget.ts";
 import { openDecisions } from "./decisions.ts";
 import { serveHost } from "./host-service.ts";
 import type { LiveCalls } from "./live-calls.ts";
@@ -15,7 +15,7 @@ export type ServiceParts = {
   readonly granted: Grant;
   readonly log: LogRing;
   readonly calls: LiveCalls;
-  readonly storeBudget: Budget;
+  readonly storeBudget: TokenBucket;
   readonly records: PluginRecords;
   readonly artifacts: Artifacts;
   readonly recall: Memory["search"];

@@ -1,7 +1,7 @@
 import { fromJson, type JsonValue, toJson } from "@bufbuild/protobuf";
 import { type Value, ValueSchema } from "@bufbuild/protobuf/wkt";
 import { type Failed, fail, ok, type Result } from "../../core/domain/failure.ts";
-import { type Budget, openBudget } from "./budget.ts";
+import { openTokenBucket, type TokenBucket } from "../../core/domain/token-bucket.ts";
 import type { HostMethods } from "./host-method.ts";
 import type { PluginRecords } from "./plugin-records.ts";
 
@@ -12,15 +12,15 @@ const WRITTEN_PER_SECOND_BYTES = 16 * 1024;
 const LINE_BYTES = 400;
 
 /** The budget of one plugin's store, over all its processes. */
-export function storeBudget(now: () => number): Budget {
-  return openBudget(WRITTEN_AT_ONCE_BYTES, WRITTEN_PER_SECOND_BYTES, now);
+export function storeBudget(now: () => number): TokenBucket {
+  return openTokenBucket(WRITTEN_AT_ONCE_BYTES, WRITTEN_PER_SECOND_BYTES, now);
 }
 
 /** The plugin's own store; no other plugin sees it, and no permission is needed. */
 export function valueMethods(
   plugin: string,
   records: PluginRecords,
-  budget: Budget,
+  budget: TokenBucket,
 ): HostMethods<"getValue" | "setValue" | "deleteValue" | "listKeys"> {
   async function write(bytes: number, change: () => Promise<Result<void>>): Promise<Result<Record<string, never>>> {
     if (!budget.take(LINE_BYTES + bytes))

@@ -34,10 +34,18 @@ import threading
 import traceback
 from http.server import BaseHTTPRequestHandler
 
+# The kernel counts stacks as data, eight MiB each if nobody says less: sixty-four calls at once would be all that is allowed.
+threading.stack_size(1024 * 1024)
 SERVICE = "/clawd.plugin.v1."
+MAX_HEADER_BYTES, MAX_HEADERS = 16 * 1024, 100
+# The host may send its next call on the same connection when the last one is this long ago. It is never closed from here.
+KEEP_ALIVE = b"keep-alive: timeout=60\r\n"
 MESSAGE_LIMIT_BYTES = 4 * 1024 * 1024
 CHUNK_CHARS = 64 * 1024
-STATUS = {"unauthenticated": 401, "unimplemented": 404, "resource_exhausted": 429, "invalid_argument": 400}
+STATUS = {
+    **{"unauthenticated": 401, "unimplemented": 404, "not_found": 404, "resource_exhausted": 429, "aborted": 409},
+    **{"invalid_argument": 400, "failed_precondition": 400},
+}
 VERDICTS = ("pass", "modify", "block", "answer", "skip")
 
 
@@ -47,6 +55,10 @@ class RpcError(Exception):
     def __init__(self, code, message):
         super().__init__(message)
         self.code = code
+
+
+class HostError(RpcError):
+    """The host refused what it was asked for; `code` says how."""
 
 
 class Cancelled(Exception):
@@ -71,7 +83,7 @@ class Host:
         finally:
             connection.close()
         if reply.status != 200:
-            raise RpcError(body.get("code", "unknown"), body.get("message", "the host answered %d" % reply.status))
+            raise HostError(body.get("code", "unknown"), body.get("message", "the host answered %d" % reply.status))
         return body
 
     def log(self, message, level="LOG_LEVEL_INFO"):
@@ -82,11 +94,13 @@ class Host:
 
 
 class Call:
-    """One call that runs: `request` is what the host said, `host` are its services, `config` the plugin's settings."""
+    """One call that runs: `request` is what the host said, `host` are its services, `config` the plugin's settings, and
+    `workspace` the folder that the conversation works in."""
 
     def __init__(self, plugin, request, connection, send):
         self.request, self.host, self.config = request, plugin.host, plugin.config
-        self.id = request.get("callId") or request.get("event", {}).get("callId", "")
+        about = request.get("event", request)
+        self.id, self.workspace = about.get("callId", ""), about.get("workspace", "")
         self._connection, self._send = connection, send
 
     def progress(self, text):
@@ -120,6 +134,7 @@ class Plugin:
         self.name, self.version = name, version
         self.tools, self.hooks = {}, []
         self.host, self.config, self.granted, self.data_folder = None, {}, [], ""
+        self._use = lambda config: None
         self._running, self._draining, self._idle = 0, False, threading.Condition()
         self.methods = {
             SERVICE + "PluginService/Initialize": self._initialize,
@@ -142,16 +157,18 @@ class Plugin:
         return run
 
     def configure(self, use):
-        """Decorates the function that takes new settings while the plugin runs; what it raises refuses them."""
+        """Decorates the function that takes the settings: once before anything else, and whenever a person changes them.
+        What it raises refuses them."""
 
         def take(request, call):
             try:
                 use(request.get("config", {}))
             except Exception as error:  # the old settings stay in force
-                return {"problem": str(error) or "refused"}
+                return {"problem": _words(error)}
             self.config = request.get("config", {})
             return {}
 
+        self._use = use
         self.methods[SERVICE + "PluginService/Configure"] = take
         return use
 
@@ -187,6 +204,10 @@ class Plugin:
         os._exit(0)
 
     def _initialize(self, request, call):
+        try:
+            self._use(request.get("config", {}))
+        except Exception as error:
+            raise RpcError("failed_precondition", _words(error)) from error
         self.config, self.granted = request.get("config", {}), request.get("granted", [])
         self.data_folder = request.get("dataFolder", "")
         return {"version": self.version, **self._list_tools(request, call)}
@@ -248,7 +269,13 @@ class Plugin:
 
 
 def _say(error):
-    return {"code": error.code if isinstance(error, RpcError) else "internal", "message": _clean(str(error) or type(error).__name__)}
+    # "aborted" tells the host that these are the author's words, and not those of a process that breaks. A refusal of the
+    # host's own is about another call.
+    return {"code": error.code if type(error) is RpcError else "aborted", "message": _words(error)}
+
+
+def _words(error):
+    return _clean(str(error) or type(error).__name__)
 
 
 def _clean(text):
@@ -272,6 +299,20 @@ def _handler(plugin, token):
 
         def log_message(self, *args):
             pass
+
+        def parse_request(self):
+            """Without the mail parser of the standard library, which takes longer than all the rest of a call."""
+            self.requestline = self.raw_requestline.decode("latin-1").strip()
+            words = self.requestline.split()
+            self.command, self.path, self.request_version = (words + ["", "", ""])[:3]
+            self.headers = {}
+            while (line := self.read_line(MAX_HEADER_BYTES)) not in (b"\r\n", b"\n"):
+                name, colon, value = line.decode("latin-1").partition(":")
+                if not (colon and line.endswith(b"\n")) or len(self.headers) == MAX_HEADERS:
+                    raise ConnectionError("this is no HTTP")
+                self.headers[name.strip().lower()] = value.strip()
+            self.close_connection = self.headers.get("connection", "").lower() == "close"
+            return True
 
         def do_POST(self):
             size = int(self.headers.get("content-length") or -1)
@@ -316,7 +357,6 @@ def _handler(plugin, token):
                 raise
             except Exception as error:
                 self.send_frame({"error": _say(error)}, 2)
-            self.wfile.write(b"0\r\n\r\n")
 
         def send_frame(self, message, flags=0):
             """Each message of a stream has five bytes before it; flag 2 marks its end."""
@@ -328,8 +368,10 @@ def _handler(plugin, token):
             frame = b"%x\r\n%s%s\r\n" % (len(data) + 5, struct.pack(">BI", flags, len(data)), data)
             if not self.started:
                 self.started = True
-                head = b"content-type: application/connect+json\r\ntransfer-encoding: chunked\r\n\r\n"
-                frame = b"HTTP/1.1 200 OK\r\n" + head + frame
+                head = b"content-type: application/connect+json\r\ntransfer-encoding: chunked\r\n"
+                frame = b"HTTP/1.1 200 OK\r\n" + head + KEEP_ALIVE + b"\r\n" + frame
+            if flags == 2:
+                frame += b"0\r\n\r\n"
             try:
                 self.wfile.write(frame)
             except OSError:
@@ -345,9 +387,8 @@ def _handler(plugin, token):
         def respond(self, status, kind, body):
             # In one write: the standard library's own way takes several, and a round trip more.
             head = "HTTP/1.1 %d -\r\ncontent-type: %s\r\ncontent-length: %d\r\n" % (status, kind, len(body))
-            if self.close_connection:
-                head += "connection: close\r\n"
-            self.wfile.write(head.encode() + b"\r\n" + body)
+            end = b"connection: close\r\n" if self.close_connection else KEEP_ALIVE
+            self.wfile.write(head.encode() + end + b"\r\n" + body)
 
         def read_chunks(self):
             if self.headers.get("transfer-encoding", "").lower() != "chunked":
@@ -362,8 +403,8 @@ def _handler(plugin, token):
             self.read_line()
             return body
 
-        def read_line(self):
-            line = self.rfile.readline(1024)
+        def read_line(self, limit=1024):
+            line = self.rfile.readline(limit)
             if line == b"":
                 raise ConnectionError("the host has closed the connection")
             return line

@@ -1,6 +1,7 @@
 import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
 import { type Failed, fail, ok, type Result } from "../../core/domain/failure.ts";
 import type { HookAnswer, HookEvent } from "../../core/domain/hook.ts";
+import { isJsonObject } from "../../core/domain/json-object.ts";
 import { showable } from "../../core/domain/showable.ts";
 import { ourArgs } from "./claude-tools.ts";
 
@@ -20,10 +21,6 @@ const ONLY_HEARD = ["SessionEnd", "Stop"];
 
 const PASS: HookAnswer = { do: "pass" };
 
-function isObject(value: JsonValue | undefined): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
 function textOf(value: JsonValue | undefined): string {
   return typeof value === "string" ? value : "";
 }
@@ -42,7 +39,7 @@ function withContext(event: HookEvent, context: string): HookAnswer | undefined 
 
 function withInput(event: HookEvent, input: JsonObject): HookAnswer {
   const { tool, args } = event.value;
-  const before = isObject(args) ? args : {};
+  const before = isJsonObject(args) ? args : {};
   return { do: "modify", value: { ...event.value, args: ourArgs(textOf(tool), input, before, event.workspace) } };
 }
 
@@ -50,7 +47,7 @@ function withInput(event: HookEvent, input: JsonObject): HookAnswer {
 function readPermission(specific: JsonObject, event: HookEvent): Result<HookAnswer> {
   const { permissionDecision: decision, permissionDecisionReason, updatedInput } = specific;
   const reason = textOf(permissionDecisionReason);
-  const changed = isObject(updatedInput) ? withInput(event, updatedInput) : undefined;
+  const changed = isJsonObject(updatedInput) ? withInput(event, updatedInput) : undefined;
   switch (decision) {
     case undefined:
     case "allow":
@@ -66,7 +63,7 @@ function readPermission(specific: JsonObject, event: HookEvent): Result<HookAnsw
 }
 
 function readJson(output: JsonObject, event: HookEvent): Result<HookAnswer> {
-  const specific = isObject(output.hookSpecificOutput) ? output.hookSpecificOutput : {};
+  const specific = isJsonObject(output.hookSpecificOutput) ? output.hookSpecificOutput : {};
   if (output.continue === false) return ok(block(textOf(output.stopReason)));
   if (output.decision === "block" || output.decision === "deny") return ok(block(textOf(output.reason)));
   if (output.decision !== undefined && output.decision !== "approve" && output.decision !== "allow")
@@ -88,9 +85,9 @@ function readOutput(stdout: string, name: string, event: HookEvent): Result<Comm
   } catch (cause) {
     return fail("invalid", "printed JSON that cannot be read", { cause });
   }
-  const answer = isObject(output) ? readJson(output, event) : ok(PASS);
+  const answer = isJsonObject(output) ? readJson(output, event) : ok(PASS);
   if (!answer.ok) return answer;
-  return ok({ answer: answer.value, remark: isObject(output) ? textOf(output.systemMessage) : "" });
+  return ok({ answer: answer.value, remark: isJsonObject(output) ? textOf(output.systemMessage) : "" });
 }
 
 function firstLine(text: string): string {

@@ -1,9 +1,10 @@
 import { rm } from "node:fs/promises";
 import { basename, extname } from "node:path";
-import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
+import type { JsonValue } from "@bufbuild/protobuf";
 import type { HookAdmin, HookRow, HookTrial } from "../../core/domain/admin.ts";
 import { type Failed, type Failure, fail, failureToProto, ok, type Result } from "../../core/domain/failure.ts";
 import type { HookEvent, HookPoint, HookReply } from "../../core/domain/hook.ts";
+import { isJsonObject } from "../../core/domain/json-object.ts";
 import { fileStamp } from "../program/file-stamp.ts";
 import { isFolderGuard } from "./hook-file.ts";
 import { HOOKS_MAX, type HookFolder } from "./hook-folder.ts";
@@ -106,10 +107,6 @@ function roomFor(hookFiles: number, hooks: readonly KnownHook[]): Result<void> {
   });
 }
 
-function isObject(value: JsonValue): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
 /** Lists, adds, removes, switches and tries out the hooks of a folder. */
 export function hookAdmin({ hooksDir, folder, states, tryOut, retire, typesFile, log }: HookAdminOptions): HookAdmin {
   async function rowsOf(hooks: readonly KnownHook[]): Promise<readonly HookRow[]> {
@@ -205,7 +202,7 @@ export function hookAdmin({ hooksDir, folder, states, tryOut, retire, typesFile,
     }
     const point = pointNamed(at, hook);
     if (!point.ok) return point;
-    if (!isObject(value))
+    if (!isJsonObject(value))
       return fail("invalid", "a hook's value is an object", { hint: 'for instance {"tool":"shell","args":{}}' });
     const lines: string[] = [];
     const event: HookEvent = {

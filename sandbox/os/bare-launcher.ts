@@ -36,7 +36,7 @@ export function createBareLauncher(
         env: { ...spec.env, ...(proxy ? proxySettings(proxy.bypass) : {}), [LEASE_VARIABLE]: mark },
         limits: spec.limits,
         processesInside: false,
-        groupProcesses: spec.limits.processes ?? DEFAULT_PROCESSES,
+        groupLimits: { ...spec.limits, processes: spec.limits.processes ?? DEFAULT_PROCESSES },
         pipes: spec.pipes,
         proxyUrl: proxy?.url,
         handOn: undefined,

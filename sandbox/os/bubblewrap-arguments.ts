@@ -13,7 +13,7 @@ type Mount =
 export const SCRATCH_LIMIT_BYTES = 512 * 1024 * 1024;
 
 /** Size of the sandbox's own /dev/shm, which is memory of the machine, too; what containers have. */
-const SHARED_MEMORY_LIMIT_BYTES = 64 * 1024 * 1024;
+export const SHARED_MEMORY_LIMIT_BYTES = 64 * 1024 * 1024;
 
 /** Folders whose host content is sockets and kernel interfaces, so that a grant of `/` does not mean them. */
 const NOT_MEANT_BY_ROOT = ["/run", "/sys"];
@@ -33,16 +33,14 @@ export function namespaceArguments(network: boolean): string[] {
 
 /**
  * bwrap's options for the files that the child sees, parents before what lies in them, so that no mount buries another.
- * Throws when `cwd` is outside of all of it.
- * @param more bwrap's options for mounts that come after all others
+ * `closing` comes after the last mount of all. Throws when `cwd` is outside of all of it.
  */
 export function fileArguments(
   spec: CheckedSpec,
   confinement: Confinement,
   cwd: string,
   view: SystemView,
-  more: readonly string[] = [],
-): string[] {
+): { readonly mounts: readonly string[]; readonly closing: readonly string[] } {
   const mounts = planMounts(spec, confinement, view);
   const real = realpathSync.native(cwd);
   if (!isCovered(mounts, real) && !mounts.has(real)) {
@@ -51,7 +49,10 @@ export function fileArguments(
   const ordered = [...mounts.values()].sort((a, b) => depthOf(a.at) - depthOf(b.at));
   const frozen = ordered.filter(({ kind }) => FROZEN.has(kind)).map((mount) => mount.at);
   if (!mounts.has("/")) frozen.push("/");
-  return [...ordered.flatMap(mountArguments), ...more, ...frozen.flatMap((at) => ["--remount-ro", at]), "--chdir", real];
+  return {
+    mounts: ordered.flatMap(mountArguments),
+    closing: [...frozen.flatMap((at) => ["--remount-ro", at]), "--chdir", real],
+  };
 }
 
 /** Later entries of the same place win: what was asked for explicitly over what comes with the system. */

@@ -1,10 +1,16 @@
-import { fileArguments, namespaceArguments } from "./bubblewrap-arguments.ts";
+import { realpathSync } from "node:fs";
+import {
+  fileArguments,
+  namespaceArguments,
+  SCRATCH_LIMIT_BYTES,
+  SHARED_MEMORY_LIMIT_BYTES,
+} from "./bubblewrap-arguments.ts";
 import { FORWARDER_NEEDS, type ProxyOpener, type SandboxProxy } from "./filtered-network.ts";
 import { checkSpec } from "./launch-check.ts";
 import type { Launcher, LaunchSpec, ProcessLimits } from "./launcher.ts";
 import { LEASE_VARIABLE, type LeaseWatcher, NO_MARK } from "./lease-watcher.ts";
 import { PROCESSES_PROLOGUE, spawnLeased } from "./leased-spawn.ts";
-import { DEFAULT_PROCESSES, type ProcessGroups } from "./process-groups.ts";
+import { DEFAULT_PROCESSES, type GroupLimits, type ProcessGroups } from "./process-groups.ts";
 import { childrenOf, killTree, sendSignal } from "./process-tree.ts";
 import { type Architecture, assembleFilter } from "./syscall-filter.ts";
 import { SYSCALL_PROFILES, type SyscallProfile } from "./syscall-profiles.ts";
@@ -12,6 +18,12 @@ import { readSystemView, type SystemView } from "./system-view.ts";
 
 /** bwrap itself and the first process of its namespace, which are counted with the child in its control group. */
 const WALL_PROCESSES = 2;
+/** In `/dev`, which is the sandbox's own at every launch. */
+const COUNTER_AT = "/dev/clawd/sh";
+/** Files in memory, which have limits of their own: who fills them is told so, and not killed. MiB. */
+const FILES_MIB = (SCRATCH_LIMIT_BYTES + SHARED_MEMORY_LIMIT_BYTES) / (1024 * 1024);
+/** Their memory, and what the kernel needs for the namespaces, MiB. */
+const WALL_MIB = 8;
 
 /**
  * Launches children in namespaces of their own. The whole tree lives in a PID namespace whose first process is
@@ -51,28 +63,29 @@ export function createBubblewrapLauncher(
       const environment = Object.entries(spec.env).flatMap(([name, value]) => ["--setenv", name, value]);
       const argumentsAt = 3 + spec.pipes;
       const filter = filterOf(spec.confinement.syscalls ?? "program");
+      const files = fileArguments(checked, spec.confinement, spec.cwd, view);
+      const counter = counterOf(spec, groups);
       const { network } = spec.confinement;
-      // Looked at first: what is wrong with the files must leave no proxy behind.
-      fileArguments(checked, spec.confinement, spec.cwd, view);
       const proxy = typeof network === "object" ? proxies.inSandbox(network) : undefined;
-      const files = fileArguments(checked, spec.confinement, spec.cwd, view, proxy?.mounts);
       return spawnLeased(watcher, groups, {
         command: [
           bwrap,
           ...namespaceArguments(network === "host"),
-          ...files,
+          ...files.mounts,
+          ...(proxy?.mounts ?? []),
+          ...counter.mounts,
+          ...files.closing,
           "--args",
           String(argumentsAt),
           ...(filter === undefined ? [] : ["--seccomp", String(argumentsAt + 1)]),
           "--",
-          ...insideCommand(spec, checked.command, proxy),
+          ...insideCommand(spec, checked.command, proxy, counter.shell),
         ],
         cwd: "/",
         env: { [LEASE_VARIABLE]: nextMark() },
         limits: proxy ? withForwarder(spec.limits) : spec.limits,
         processesInside: true,
-        groupProcesses:
-          (spec.limits.processes ?? DEFAULT_PROCESSES) + WALL_PROCESSES + (proxy ? FORWARDER_NEEDS.processes : 0),
+        groupLimits: withWall(spec.limits, proxy !== undefined),
         pipes: spec.pipes,
         proxyUrl: undefined,
         handOn: environment.map((argument) => `${argument}\0`).join(""),
@@ -97,16 +110,39 @@ function withForwarder(limits: ProcessLimits): ProcessLimits {
   };
 }
 
+/** What the wall itself needs, and what lies in the child's own /tmp, is counted with it, and must not come out of its share. */
+function withWall({ processes, cpuPercent, memoryMib }: ProcessLimits, hasForwarder: boolean): GroupLimits {
+  const forwarder = hasForwarder ? FORWARDER_NEEDS : { processes: 0, dataMib: 0 };
+  return {
+    processes: (processes ?? DEFAULT_PROCESSES) + WALL_PROCESSES + forwarder.processes,
+    ...(cpuPercent === undefined ? {} : { cpuPercent }),
+    ...(memoryMib === undefined ? {} : { memoryMib: memoryMib + FILES_MIB + WALL_MIB + forwarder.dataMib }),
+  };
+}
+
+type Counter = { readonly shell: string | undefined; readonly mounts: readonly string[] };
+
+/**
+ * What sets the limit of processes inside. Where only libraries are shown, and no control group counts, it is a shell that is
+ * shown for this alone: whoever may start programs at all can do nothing with it that he could not without.
+ */
+function counterOf({ limits, confinement }: LaunchSpec, groups: ProcessGroups | undefined): Counter {
+  if (limits.processes === undefined) return { shell: undefined, mounts: [] };
+  if (confinement.system === "programs") return { shell: "/bin/sh", mounts: [] };
+  const isProgram = (confinement.syscalls ?? "program") === "program";
+  if (groups !== undefined || !isProgram) return { shell: undefined, mounts: [] };
+  return { shell: COUNTER_AT, mounts: ["--ro-bind", realpathSync.native("/bin/sh"), COUNTER_AT] };
+}
+
 /** The kernel counts processes per user namespace, so the limit is set inside, where the count begins at zero. */
 function insideCommand(
   spec: LaunchSpec,
   command: readonly string[],
   proxy: SandboxProxy | undefined,
+  shell: string | undefined,
 ): readonly string[] {
-  const { processes } = spec.limits;
-  const isCounted = processes !== undefined && spec.confinement.system === "programs";
-  const count = String((processes ?? 0) + (proxy ? FORWARDER_NEEDS.processes : 0));
-  const counted = isCounted ? ["/bin/sh", "-c", PROCESSES_PROLOGUE, "sh", count, ...command] : command;
+  const count = String((spec.limits.processes ?? 0) + (proxy ? FORWARDER_NEEDS.processes : 0));
+  const counted = shell === undefined ? command : [shell, "-c", PROCESSES_PROLOGUE, "sh", count, ...command];
   return proxy ? proxy.wrap(counted, spec.pipes) : counted;
 }
 

@@ -21,7 +21,7 @@ test.skipIf(!isWalled)("behind the wall nothing that is tried gets out, and all 
 
 test("without a wall the same attempts get out, which proves that they can", async () => {
   // Made by hand, without cgroups: under root one would take along what the child left behind.
-  const watcher = createLeaseWatcher(options.searchPath, NO_MARK, "");
+  const watcher = createLeaseWatcher(options.searchPath, NO_MARK, []);
   const proxies = proxyOpener(undefined, process.execPath);
   const bare = createBareLauncher("for the test", watcher, undefined, proxies, () => NO_MARK);
   const [plugin] = await tryToEscape(bare, process.execPath, process.pid);

@@ -308,7 +308,7 @@ test("a file of the machine that vanished since it was looked at is left out", (
   const spec = specOf(["true"], { confinement: { network: "host" } });
   const gone = join(work, "gone");
   const view = { ...readSystemView(), network: [gone], secrets: [gone] };
-  expect(fileArguments(checkSpec(spec), spec.confinement, spec.cwd, view)).not.toContain(gone);
+  expect(fileArguments(checkSpec(spec), spec.confinement, spec.cwd, view).mounts).not.toContain(gone);
 });
 
 describe("a probe", () => {

@@ -46,10 +46,17 @@ export type ProcessLimits = {
   readonly dataMib?: number;
   /**
    * Processes and threads (RLIMIT_NPROC): of the sandbox, or without one of the whole user. A sandbox with `libraries`
-   * only has no way to set it, and the kernel does not keep it for root. A daemon that is root has a control group count
+   * only sets it for the system calls of `program`, and the kernel does not keep it for root. A daemon that is root has a control group count
    * them instead, for every child alone and also when this is absent; where it can have none, `Launcher.detail` says so.
    */
   readonly processes?: number;
+  /**
+   * Share of one processor that the whole tree may use, percent; more than 100 for several processors. Like `memoryMib` it
+   * takes a daemon that is root and has control groups; elsewhere nothing holds it, and `Launcher.detail` says so.
+   */
+  readonly cpuPercent?: number;
+  /** Memory of the whole tree together, MiB, beside what a sandbox's own /tmp and /dev/shm hold: one who takes more is killed. */
+  readonly memoryMib?: number;
   readonly openFiles?: number;
   /** Size of one written file (RLIMIT_FSIZE), MiB. */
   readonly fileMib?: number;

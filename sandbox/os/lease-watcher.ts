@@ -22,7 +22,7 @@ const GROUP_ROUNDS_LIMIT = 100;
  * daemon in the milliseconds before it had tied its inside to its own death. All of them carry the mark in their
  * environment. $1 is the beginning of all marks, or "-".
  *
- * The very last are the control groups, which only root without a sandbox can leave; $2 is what their paths begin with, or empty. A group
+ * The very last are the control groups, which only root without a sandbox can leave; $2 and on are what their paths begin with. A group
  * gets no new processes before its processes are killed; those of namespaces out of sight are listed as 0.
  */
 const WATCHER_SCRIPT = `
@@ -49,7 +49,7 @@ end_marked() {
 end_groups() {
   for group in "$1"*; do
     [ -d "$group" ] || continue
-    echo 0 >"$group/pids.max"
+    [ ! -e "$group/pids.max" ] || echo 0 >"$group/pids.max"
     round=0
     while [ "$round" -lt ${GROUP_ROUNDS_LIMIT} ]; do
       while read -r pid; do [ "$pid" -le 1 ] || kill -KILL "$pid"; done <"$group/cgroup.procs"
@@ -71,7 +71,8 @@ while read -r verb pid mark; do
 done
 for pid in $held; do end_tree "$pid"; done
 [ "$held" = ' ' ] || end_marked "$1"
-[ -z "$2" ] || end_groups "$2"
+shift
+for prefix; do end_groups "$prefix"; done
 `;
 
 /** The second owner of every child: it acts when the first, the daemon, is gone. */
@@ -85,9 +86,13 @@ export type LeaseWatcher = {
 /**
  * One watcher process for all leases of a launcher, started with the first.
  * @param markPrefix what all marks begin with, unique to this launcher on the machine
- * @param groupPrefix what the paths of all control groups begin with; empty when there are none
+ * @param groupPrefixes what the paths of all control groups begin with
  */
-export function createLeaseWatcher(searchPath: string, markPrefix: string, groupPrefix: string): LeaseWatcher {
+export function createLeaseWatcher(
+  searchPath: string,
+  markPrefix: string,
+  groupPrefixes: readonly string[],
+): LeaseWatcher {
   const held = new Set<number>();
   let starts = 0;
   let current: ChildProcess | undefined;
@@ -95,7 +100,7 @@ export function createLeaseWatcher(searchPath: string, markPrefix: string, group
   function start(): ChildProcess | undefined {
     if (starts >= WATCHER_STARTS_LIMIT) return undefined;
     starts += 1;
-    const child = spawn("/bin/sh", ["-c", WATCHER_SCRIPT, "clawd-lease", markPrefix, groupPrefix], {
+    const child = spawn("/bin/sh", ["-c", WATCHER_SCRIPT, "clawd-lease", markPrefix, ...groupPrefixes], {
       cwd: "/",
       env: { PATH: searchPath },
       stdio: ["pipe", "ignore", "ignore"],

@@ -5,11 +5,14 @@ import { Duplex } from "node:stream";
 import { PROXY_URL_VARIABLES } from "../egress/proxy-variables.ts";
 import type { Exit, LeasedProcess, ProcessLimits } from "./launcher.ts";
 import type { LeaseWatcher } from "./lease-watcher.ts";
-import type { ProcessGroup, ProcessGroups } from "./process-groups.ts";
+import type { GroupLimits, ProcessGroup, ProcessGroups } from "./process-groups.ts";
 import { killTree, sendSignal } from "./process-tree.ts";
 
 /** `sh` of Debian can redirect only descriptors of one digit, and the first after the pipes is the prologue's. */
 export const PIPES_LIMIT = 6;
+
+/** Of the prologue's arguments: one for each controller of version 1. */
+const GROUPS_LIMIT = 3;
 
 /** Exit code of a child whose daemon died before it let it start. */
 const NEVER_STARTED_CODE = 125;
@@ -20,22 +23,22 @@ const KIB_PER_MIB = 1024;
 const BLOCKS_PER_MIB = 2048; // `ulimit -f` counts 512-byte blocks
 
 /**
- * Runs between fork and the program: joins the group that counts its processes, waits for the word that the lease is held,
+ * Runs between fork and the program: joins the groups that hold it, waits for the word that the lease is held,
  * sets the limits, becomes the program. The word is empty or the URL of the program's proxy. It joins by itself because
  * the kernel may take milliseconds for that, which the daemon has not.
  * A limit that is above the system's own hard limit is left alone, because the stricter one is in force already.
  * Arguments: descriptor of the word, whether to close it (1) or hand it on (0), six limits (empty: none),
- * the file through which to join the group (empty: none), the command.
+ * the files through which to join its groups (three, empty: none), the command.
  */
 const PROLOGUE = `
-[ -z "$8" ] || echo $$ >"$8" || exit ${NEVER_STARTED_CODE}
+for group in "$8" "$9" "\${10}"; do [ -z "$group" ] || echo $$ >"$group" || exit ${NEVER_STARTED_CODE}; done
 read -r word <&"$1" || exit ${NEVER_STARTED_CODE}
 [ "$2" = 0 ] || eval "exec $1<&-"
 [ -z "$word" ] || for name in ${PROXY_URL_VARIABLES.join(" ")}; do export "$name=$word"; done
 limit() { [ -z "$2" ] || ulimit "$1" "$2" 2>/dev/null || :; }
 limit -c 0; limit -v "$3"; limit -d "$4"; limit -n "$5"; limit -f "$6"
 [ -z "$7" ] || ulimit -u "$7" 2>/dev/null || limit -p "$7"
-shift 8
+shift 10
 exec "$@"
 `;
 
@@ -49,8 +52,8 @@ export type SpawnPlan = {
   readonly limits: ProcessLimits;
   /** True when the command sets the limit of processes itself, with `PROCESSES_PROLOGUE`. */
   readonly processesInside: boolean;
-  /** How many processes and threads its control group may hold, where it gets one. */
-  readonly groupProcesses: number;
+  /** What its control group is held to, where it gets one. */
+  readonly groupLimits: GroupLimits;
   readonly pipes: number;
   /** Comes with the word: the URL of the proxy for the variables that hold one; undefined for none. */
   readonly proxyUrl: Promise<string> | undefined;
@@ -72,7 +75,7 @@ export type SpawnPlan = {
  */
 export function spawnLeased(watcher: LeaseWatcher, groups: ProcessGroups | undefined, plan: SpawnPlan): LeasedProcess {
   const group = openGroup(groups, plan);
-  const child = spawnPrologue(plan, group?.joinFile ?? "");
+  const child = spawnPrologue(plan, group?.joinFiles ?? []);
   // Also fired by a signal that could not be delivered; the promise and the throw below already tell all of it.
   child.on("error", () => {});
   const { pid, stdin, stdout, stderr } = child;
@@ -126,23 +129,24 @@ export function spawnLeased(watcher: LeaseWatcher, groups: ProcessGroups | undef
   };
 }
 
-/** Without its group the child would not be counted at all, so it is not started without. */
+/** Without its group the child would be held to nothing, so it is not started without. */
 function openGroup(groups: ProcessGroups | undefined, plan: SpawnPlan): ProcessGroup | undefined {
   try {
-    return groups?.open(plan.groupProcesses);
+    return groups?.open(plan.groupLimits);
   } catch (cause) {
     plan.atEnd();
     const why = cause instanceof Error ? cause.message : String(cause);
-    throw new Error(`cannot start ${plan.command[0]}: there is no cgroup to count its processes in (${why})`, {
+    throw new Error(`cannot start ${plan.command[0]}: there is no cgroup for its limits (${why})`, {
       cause,
     });
   }
 }
 
-function spawnPrologue(plan: SpawnPlan, joinFile: string): ChildProcess {
+function spawnPrologue(plan: SpawnPlan, joinFiles: readonly string[]): ChildProcess {
   const wordAt = 3 + plan.pipes;
   const descriptors = wordAt + (plan.filter === undefined ? 1 : 2);
-  const prologue = ["-c", PROLOGUE, "sh", String(wordAt), ...prologueArgs(plan), joinFile];
+  const groups = Array.from({ length: GROUPS_LIMIT }, (_, index) => joinFiles[index] ?? "");
+  const prologue = ["-c", PROLOGUE, "sh", String(wordAt), ...prologueArgs(plan), ...groups];
   return spawn("/bin/sh", [...prologue, ...plan.command], {
     cwd: plan.cwd,
     env: plan.env,

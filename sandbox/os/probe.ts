@@ -8,7 +8,7 @@ import { closeInheritedDescriptors } from "./inherited-descriptors.ts";
 import { lookUpProgram } from "./launch-check.ts";
 import type { Launcher } from "./launcher.ts";
 import { createLeaseWatcher, NO_MARK } from "./lease-watcher.ts";
-import { CGROUPS_DIR, isCountedByUser, openProcessGroups } from "./process-groups.ts";
+import { CGROUPS_DIR, isCountedByUser, openProcessGroups, type ProcessGroups } from "./process-groups.ts";
 import type { Architecture } from "./syscall-filter.ts";
 
 const PROBE_TIMEOUT_MS = 5_000;
@@ -17,7 +17,9 @@ const ARCHITECTURES: readonly Architecture[] = ["x64", "arm64"];
 
 /** A daemon of an ordinary user has the kernel count for it. */
 const UNCOUNTED =
-  "Processes are not counted: the daemon is root and has no cgroup. Run it as an ordinary user, or let it write to /sys/fs/cgroup";
+  "Processes are not counted: the daemon is root and has no cgroup, which would also hold shares of the processor and the memory of whole trees. Let it write to /sys/fs/cgroup, or run it as an ordinary user";
+
+const UNHELD = { cpuPercent: "shares of the processor", memoryMib: "the memory of a whole process tree" } as const;
 
 export type ProbeOptions = {
   /** Folders in which to look for bwrap and the watcher's tools, as in PATH. */
@@ -39,8 +41,8 @@ export async function probeLauncher({ searchPath, wanted, nodeBinary, door }: Pr
   const markPrefix = readMarkPrefix();
   const isCounted = isCountedByUser();
   const groups = isCounted ? undefined : openProcessGroups(CGROUPS_DIR, markPrefix);
-  const uncounted = isCounted || groups ? "" : `. ${UNCOUNTED}`;
-  const watcher = createLeaseWatcher(searchPath, markPrefix, groups?.pathPrefix ?? "");
+  const uncounted = isCounted || groups ? sayMissing(groups) : `. ${UNCOUNTED}`;
+  const watcher = createLeaseWatcher(searchPath, markPrefix, groups?.pathPrefixes ?? []);
   let marks = 0;
   const nextMark = () => {
     marks += 1;
@@ -65,6 +67,15 @@ export async function probeLauncher({ searchPath, wanted, nodeBinary, door }: Pr
   const calls = architecture === undefined ? "every system call" : "few system calls";
   const detail = `${version.said}: own namespaces, no privileges, ${calls}, only what is granted${uncounted}`;
   return createBubblewrapLauncher(bwrap, detail, watcher, groups, architecture, proxies, nextMark);
+}
+
+/** What no limit of single processes can hold takes control groups, which are root's. */
+function sayMissing(groups: ProcessGroups | undefined): string {
+  const missing = groups?.missing ?? ["cpuPercent", "memoryMib"];
+  if (missing.length === 0) return "";
+  const what = missing.map((limit) => UNHELD[limit]).join(" and ");
+  const why = groups ? "cgroups here have no such controller" : "that takes a daemon that is root and has cgroups";
+  return `. Not held: ${what} (${why})`;
 }
 
 /**

@@ -24,6 +24,8 @@ const DEADLINE_MS = 5_000;
 /** bwrap and the first process of its namespace. */
 const OF_THE_WALL = 2;
 const LIMIT = 64;
+/** The user and the group that own nothing. */
+const NOBODY = 65_534;
 /** Becomes `sleep`, which lives on when the bomb has smothered itself. */
 const BOMB = "f() { f | f & }; f & exec sleep 1000";
 
@@ -37,7 +39,7 @@ if (none) {
   const why = isCountedByUser() ? "the kernel counts for this user" : "there is no cgroup to be had";
   console.warn(`skipping the tests of control groups: ${why}`);
 }
-const base = dirname(groups?.pathPrefix ?? "/none/none");
+const base = dirname(groups?.pathPrefixes[0] ?? "/none/none");
 const boxed = await probeLauncher({ searchPath: SEARCH_PATH, wanted: "auto", nodeBinary });
 const bare = await probeLauncher({ searchPath: SEARCH_PATH, wanted: "none", nodeBinary });
 const noBubblewrap = boxed.level !== "bubblewrap";
@@ -174,7 +176,7 @@ async function firstLine(daemon: ChildProcess): Promise<string> {
 }
 
 describe.skipIf(none)("at a start", () => {
-  const [namespace, pid, start] = basename(groups?.pathPrefix ?? "")
+  const [namespace, pid, start] = basename(groups?.pathPrefixes[0] ?? "")
     .split("-")
     .slice(1);
   const lay = (name: string) => {
@@ -209,6 +211,47 @@ test("where nobody counts processes there are no groups", () => {
   mkdirSync(join(work, "pids"));
   expect(openProcessGroups(work, "nowhere-")).toBeUndefined();
 });
+
+/** As an ordinary user: starts eighty processes where 64 may be, and says how many could not be started. */
+const CROWD = `
+const [probePath] = process.argv.slice(1);
+const { probeLauncher } = await import(probePath);
+const launcher = await probeLauncher({ searchPath: "${SEARCH_PATH}", wanted: "auto", nodeBinary: process.execPath });
+if (launcher.level === "none") { console.log("no sandbox: " + launcher.detail); process.exit(0); }
+const crowd = () => {
+  const { spawn } = require("node:child_process");
+  const failed = new Set();
+  const children = [];
+  const more = () => {
+    if (children.length >= 80 || failed.size > 0) { console.log([...failed].join() || "none"); process.exit(0); }
+    const child = spawn(process.execPath, ["--jitless", "-e", "setInterval(() => {}, 1000)"]);
+    child.once("error", ({ code }) => { failed.add(code); more(); });
+    child.once("spawn", () => { children.push(child); more(); });
+  };
+  more();
+};
+const child = launcher.launch({
+  command: [process.execPath, "-e", "(" + crowd + ")()"], cwd: "/tmp", env: {}, limits: { processes: ${LIMIT} }, pipes: 0,
+  confinement: { read: [], write: [], network: "none", system: "libraries" },
+});
+child.stdout.pipe(process.stdout);
+child.stderr.resume();
+await child.exited;
+process.exit(0);
+`;
+
+test("the child of an ordinary user's daemon is counted, also where it sees libraries only", async (context) => {
+  const probePath = new URL("./probe.ts", import.meta.url).href;
+  const asUser = process.getuid?.() === 0 ? { uid: NOBODY, gid: NOBODY } : {};
+  const args = ["--input-type=module", "-e", CROWD, probePath];
+  const user = spawn(nodeBinary, args, { stdio: ["ignore", "pipe", "ignore"], cwd: "/tmp", env: {}, ...asUser });
+  const said = (await text(user.stdout)).trim();
+  if (said === "" || said.startsWith("no sandbox")) {
+    console.warn(`skipped: an ordinary user's daemon cannot be tried here (${said || "it does not start"})`);
+    context.skip();
+  }
+  expect(said).toBe("EAGAIN");
+}, 30_000);
 
 const unshares = spawnSync("unshare", ["-m", "mount", "-t", "tmpfs", "none", CGROUPS_DIR]).status === 0;
 if (!unshares) console.warn("skipped: a root daemon without cgroups (mounts cannot be unshared here)");

@@ -1,6 +1,16 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, readlinkSync, rmdirSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
-import { isInFolder } from "../permission/grant.ts";
+import { existsSync, mkdirSync, readlinkSync, rmdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import {
+  type Controller,
+  findGroupPlace,
+  foldersIn,
+  type GroupPlace,
+  type LimitFile,
+  limitFiles,
+  readText,
+  tryTo,
+  writeLimits,
+} from "./group-place.ts";
 import { sendSignal } from "./process-tree.ts";
 
 /** Where Linux systems mount control groups. */
@@ -15,25 +25,34 @@ const REMOVE_TRIES_LIMIT = 200;
 
 const GROUP_NAME = /^clawd-(\d+)-(\d+)-(\d+)-/;
 
-/** The control group of one child, which counts every process and thread of its tree, wherever they go. */
+/** The control group of one child, which holds its tree, wherever it goes; in version 1 there is one for each controller. */
 export type ProcessGroup = {
-  /** A process that writes its id here is in the group, and so is all that it starts. */
-  readonly joinFile: string;
+  /** A process that writes its id into all of these is in the group, and so is all that it starts. */
+  readonly joinFiles: readonly string[];
   /** Forbids the group any new process and kills those that are there. */
   kill(): void;
   /** Kills, and removes the group as soon as it is empty. Call it once. */
   end(): void;
 };
 
-/** Control groups as the limit of processes where RLIMIT_NPROC is none. */
+/** What one child and all that it starts may use together. */
+export type GroupLimits = {
+  /** How many processes and threads there may be at a time. */
+  readonly processes: number;
+  /** Of one processor; absent: no limit of its own. */
+  readonly cpuPercent?: number;
+  /** MiB, files in memory included; absent: no limit of its own. */
+  readonly memoryMib?: number;
+};
+
+/** Control groups as the limit of processes where RLIMIT_NPROC is none, and of what no such limit counts together. */
 export type ProcessGroups = {
-  /** What the paths of all groups begin with; unique to this launcher on the machine. */
-  readonly pathPrefix: string;
-  /**
-   * Makes a group. Throws when the system does not let us any more.
-   * @param processes how many processes and threads there may be at a time
-   */
-  open(processes: number): ProcessGroup;
+  /** What the paths of all groups begin with; unique to this launcher on the machine. One or more. */
+  readonly pathPrefixes: readonly string[];
+  /** Limits that are passed over, because the system has no group for them. */
+  readonly missing: readonly ("cpuPercent" | "memoryMib")[];
+  /** Makes a group. Throws when the system does not let us any more. */
+  open(limits: GroupLimits): ProcessGroup;
 };
 
 /**
@@ -47,8 +66,8 @@ export function isCountedByUser(): boolean {
 }
 
 /**
- * Finds a place for groups, as near to this process's own group as there is one, so that the limits above it hold on;
- * and ends the groups that daemons which are dead left there. Undefined when the system lets us make none.
+ * Finds places for groups, and ends the groups that daemons which are dead left there. Undefined when the system lets us
+ * count no processes; what else it does not let us hold is `missing`.
  * @param cgroupsDir where control groups are mounted: version 2 itself, or the folder of the controllers of version 1
  * @param launcherName unique to this launcher on the machine
  */
@@ -56,65 +75,52 @@ export function openProcessGroups(cgroupsDir: string, launcherName: string): Pro
   const self = readSelf();
   if (!self) return undefined;
   const name = `clawd-${self.pidNamespace}-${self.pid}-${self.startTicks}-${launcherName}`;
-  const base = placesForGroups(cgroupsDir).find((place) => canCount(place, `${name}probe`));
-  if (base === undefined) return undefined;
-  sweep(base, self.pidNamespace);
+  const find = (controller: Controller, beside?: GroupPlace) =>
+    findGroupPlace(cgroupsDir, controller, `${name}probe`, beside);
+  const pids = find("pids");
+  if (pids === undefined) return undefined;
+  const places = { pids, cpu: find("cpu", pids), memory: find("memory", pids) };
+  const bases = [...new Set(Object.values(places).flatMap((place) => (place ? [place.folder] : [])))];
+  for (const base of bases) sweep(base, self.pidNamespace);
   let count = 0;
   return {
-    pathPrefix: join(base, name),
-    open(processes) {
+    pathPrefixes: bases.map((base) => join(base, name)),
+    missing: [...(places.cpu ? [] : ["cpuPercent" as const]), ...(places.memory ? [] : ["memoryMib" as const])],
+    open({ processes, cpuPercent, memoryMib }) {
       count += 1;
-      const folder = join(base, `${name}${count}`);
-      mkdirSync(folder);
-      try {
-        writeFileSync(join(folder, "pids.max"), String(processes));
-      } catch (cause) {
-        tryTo(() => rmdirSync(folder));
-        throw cause;
-      }
-      return {
-        joinFile: join(folder, "cgroup.procs"),
-        kill: () => killAll(folder),
-        end: () => endGroup(folder, REMOVE_TRIES_LIMIT),
+      const wanted = new Map<string, LimitFile[]>();
+      const hold = (controller: Controller, amount: number | undefined) => {
+        const place = places[controller];
+        if (place === undefined || amount === undefined) return;
+        const folder = join(place.folder, `${name}${count}`);
+        wanted.set(folder, [...(wanted.get(folder) ?? []), ...limitFiles(controller, place.isUnified, amount)]);
       };
+      hold("pids", processes);
+      hold("cpu", cpuPercent);
+      hold("memory", memoryMib);
+      return makeGroup(wanted);
     },
   };
 }
 
-/** The own group of this process and those above it, nearest first; none when nobody counts processes here. */
-function placesForGroups(cgroupsDir: string): string[] {
-  const isUnified = readText(join(cgroupsDir, "cgroup.controllers"))?.split(/\s/).includes("pids") ?? false;
-  const mount = isUnified ? cgroupsDir : join(cgroupsDir, "pids");
-  if (!existsSync(join(mount, "cgroup.procs"))) return [];
-  const own = (isUnified ? /^0::(.*)$/m : /^\d+:(?:[^:]*,)?pids(?:,[^:]*)?:(.*)$/m).exec(
-    readText("/proc/self/cgroup") ?? "",
-  )?.[1];
-  const places = [];
-  // In a container the name can be one of the machine outside, which leads nowhere here, or with `..` out of the mount.
-  for (let place = join(mount, own ?? "/"); place !== mount && isInFolder(mount, place); place = dirname(place)) {
-    if (existsSync(place)) places.push(place.replace(/\/$/, ""));
+function makeGroup(wanted: ReadonlyMap<string, readonly LimitFile[]>): ProcessGroup {
+  const folders = [...wanted.keys()];
+  try {
+    for (const [folder, limits] of wanted) {
+      mkdirSync(folder);
+      writeLimits(folder, limits);
+    }
+  } catch (cause) {
+    for (const folder of folders) tryTo(() => rmdirSync(folder));
+    throw cause;
   }
-  return [...new Set([...places, mount])];
-}
-
-/**
- * Version 2 hands a controller down only where it is told to. Below a group that has processes of its own it may agree, but
- * with children that no process can join (`domain invalid`): then it is told to stop again.
- */
-function canCount(place: string, name: string): boolean {
-  const handedDown = join(place, "cgroup.subtree_control");
-  const folder = join(place, name);
-  const isAsked = readText(handedDown)?.split(/\s/).includes("pids") === false;
-  const counts = tryTo(() => {
-    if (isAsked) writeFileSync(handedDown, "+pids");
-    mkdirSync(folder);
-    writeFileSync(join(folder, "pids.max"), "1");
-  });
-  const type = readText(join(folder, "cgroup.type"))?.trim() ?? "domain";
-  tryTo(() => rmdirSync(folder));
-  const isFit = counts && type === "domain";
-  if (isAsked && !isFit) tryTo(() => writeFileSync(handedDown, "-pids"));
-  return isFit;
+  return {
+    joinFiles: folders.map((folder) => join(folder, "cgroup.procs")),
+    kill: () => folders.forEach(killAll),
+    end: () => {
+      for (const folder of folders) endGroup(folder, REMOVE_TRIES_LIMIT);
+    },
+  };
 }
 
 /** Ends the groups of daemons that are dead. Only the ids of our own namespace say who that is. */
@@ -135,7 +141,7 @@ function endGroup(folder: string, triesLeft: number): void {
   }
 }
 
-/** First no new ones, which holds for groups within it too, so that nobody can fork faster than we kill. */
+/** First no new ones, where the group counts them, which holds for groups within it too, so that nobody can fork faster than we kill. */
 function killAll(folder: string): void {
   tryTo(() => writeFileSync(join(folder, "pids.max"), "0"));
   for (const name of foldersIn(folder)) killAll(join(folder, name));
@@ -167,36 +173,10 @@ function readStart(pid: string): { readonly pid: string; readonly startTicks: st
   return startTicks !== undefined && ownPid ? { pid: ownPid, startTicks } : undefined;
 }
 
-function foldersIn(folder: string): string[] {
-  try {
-    return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => (entry.isDirectory() ? [entry.name] : []));
-  } catch {
-    return [];
-  }
-}
-
-function readText(path: string): string | undefined {
-  try {
-    return readFileSync(path, "utf8");
-  } catch {
-    return undefined;
-  }
-}
-
 function readLink(path: string): string {
   try {
     return readlinkSync(path);
   } catch {
     return "";
-  }
-}
-
-/** True when it could be done. */
-function tryTo(act: () => void): boolean {
-  try {
-    act();
-    return true;
-  } catch {
-    return false;
   }
 }

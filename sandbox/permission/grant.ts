@@ -24,6 +24,11 @@ const SECRET_NAME = /(?:_|^)(?:TOKEN|KEY|SECRET|PASSWORD)$/i;
 /** Longest value of a request, UTF-16 units: no system opens a longer path, and nobody reads it. */
 const VALUE_LIMIT_CHARS = 4096;
 
+/** True for a name that says that its variable is a secret. */
+export function isSecretName(name: string): boolean {
+  return SECRET_NAME.test(name);
+}
+
 /** Judges one request. Deny beats allow, and what is in neither list is denied. */
 export function check<P extends Permission>(
   grant: Grant,

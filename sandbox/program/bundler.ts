@@ -2,7 +2,7 @@ import type * as Esbuild from "esbuild";
 
 /** What came of a bundling; `stopped` when the bundler broke on it, or had to be stopped because it took too long. */
 export type Bundled =
-  | { readonly done: true; readonly code: string; readonly map: string }
+  | { readonly done: true; readonly code: string; readonly map: string; readonly inputs: Esbuild.Metafile["inputs"] }
   | { readonly done: false; readonly stopped: "late" | "broken" }
   | { readonly done: false; readonly stopped: undefined; readonly errors: readonly Esbuild.Message[] };
 
@@ -20,10 +20,10 @@ function errorsOf(cause: unknown): readonly Esbuild.Message[] | undefined {
 async function build(esbuild: typeof Esbuild, options: Esbuild.BuildOptions, limitMs: number): Promise<Bundled> {
   const late = Promise.withResolvers<Bundled>();
   const timer = setTimeout(() => late.resolve({ done: false, stopped: "late" }), limitMs);
-  const built = esbuild.build({ ...options, write: false }).then(
-    ({ outputFiles }): Bundled => {
+  const built = esbuild.build({ ...options, metafile: true, write: false }).then(
+    ({ outputFiles, metafile: { inputs } }): Bundled => {
       const text = (ending: string) => outputFiles.find((file) => file.path.endsWith(ending))?.text ?? "";
-      return { done: true, code: text(".js"), map: text(".map") };
+      return { done: true, code: text(".js"), map: text(".map"), inputs };
     },
     (cause): Bundled => {
       const errors = errorsOf(cause);

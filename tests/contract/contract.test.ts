@@ -74,7 +74,7 @@ describe.each(CONTRACT_PLUGINS)("a plugin on $title", ({ title, command, slowly,
     const { dial, call } = await start();
     const stranger = await dial("a guess");
     await expect(stranger.initialize(FACTS, NEVER)).rejects.toThrow(/token of this call is missing or wrong/);
-    const guessed = { callId: "c", sessionId: "s", tool: "echo", args: {}, timeLimitMs: 1_000 };
+    const guessed = { callId: "c", sessionId: "s", workspace: "/w", tool: "echo", args: {}, timeLimitMs: 1_000 };
     await expect(hearAll(stranger.callTool(guessed, NEVER))).rejects.toThrow(/token of this call/);
     expect(textOf(await call("echo", { text: "still here" }))).toEqual(["still here"]);
   });
@@ -122,7 +122,7 @@ describe.each(CONTRACT_PLUGINS)("a plugin on $title", ({ title, command, slowly,
     const { link, lines, call } = await start();
     const abort = new AbortController();
     const waiting = link.callTool(
-      { callId: "w", sessionId: "s", tool: "wait", args: {}, timeLimitMs: 60_000 },
+      { callId: "w", sessionId: "s", workspace: "/w", tool: "wait", args: {}, timeLimitMs: 60_000 },
       abort.signal,
     );
     const heard = (async () => {
@@ -135,7 +135,7 @@ describe.each(CONTRACT_PLUGINS)("a plugin on $title", ({ title, command, slowly,
 
   test("hears that the time of a call is up", async () => {
     const { link, lines } = await start();
-    const call = { callId: "w", sessionId: "s", tool: "wait", args: {}, timeLimitMs: 100 };
+    const call = { callId: "w", sessionId: "s", workspace: "/w", tool: "wait", args: {}, timeLimitMs: 100 };
     await expect(hearAll(link.callTool(call, NEVER))).rejects.toMatchObject({ kind: "timed out" });
     await expect.poll(lines).toContain("stderr: the call was cancelled");
   });
@@ -150,7 +150,10 @@ describe.each(CONTRACT_PLUGINS)("a plugin on $title", ({ title, command, slowly,
     const { call, link } = await start();
     const abort = new AbortController();
     const waiting = link
-      .callTool({ callId: "w", sessionId: "s", tool: "wait", args: {}, timeLimitMs: 60_000 }, abort.signal)
+      .callTool(
+        { callId: "w", sessionId: "s", workspace: "/w", tool: "wait", args: {}, timeLimitMs: 60_000 },
+        abort.signal,
+      )
       [Symbol.asyncIterator]();
     expect(await waiting.next()).toMatchObject({ value: { text: "waiting" } });
     const kindOf = (cause: LinkError) => cause.kind;
@@ -223,7 +226,10 @@ describe.each(CONTRACT_PLUGINS)("a plugin on $title", ({ title, command, slowly,
     const { link, call } = await start();
     const abort = new AbortController();
     const waiting = link
-      .callTool({ callId: "w", sessionId: "s", tool: "wait", args: {}, timeLimitMs: 60_000 }, abort.signal)
+      .callTool(
+        { callId: "w", sessionId: "s", workspace: "/w", tool: "wait", args: {}, timeLimitMs: 60_000 },
+        abort.signal,
+      )
       [Symbol.asyncIterator]();
     await waiting.next();
     let isDrained = false;

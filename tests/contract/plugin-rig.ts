@@ -69,7 +69,14 @@ export async function startRig(
     process: plugin,
     lines: log.lines,
     async call(tool, args = {}, signal = new AbortController().signal) {
-      const call = { callId: `c${++calls}`, sessionId: "s1", tool, args: args as never, timeLimitMs: 20_000 };
+      const call = {
+        callId: `c${++calls}`,
+        sessionId: "s1",
+        workspace: "/w",
+        tool,
+        args: args as never,
+        timeLimitMs: 20_000,
+      };
       return hearAll(link.callTool(call, signal));
     },
     async close() {

@@ -21,7 +21,7 @@ export const FILE_ATTACKS: readonly Attack[] = [
     name: "reads a private key under Node",
     under: "node",
     code: `return load("node:fs").readFileSync(P.sshKey, "utf8")`,
-    control: granted(`return open("plugin.json").read()`),
+    control: granted(`return load("node:fs").readFileSync("plugin.json", "utf8")`),
   },
   {
     name: "reads a private key with a program that it was granted",
@@ -114,12 +114,33 @@ export const FILE_ATTACKS: readonly Attack[] = [
   {
     name: "looks for devices of the machine",
     code: `
-      usual = {"ptmx", "pts", "shm", "core", "fd", "stderr", "stdout", "stdin", "tty", "urandom", "random", "full", "zero", "null"}
+      usual = {"ptmx", "pts", "shm", "core", "fd", "stderr", "stdout", "stdin", "tty", "urandom", "random", "full", "zero", "null", "clawd"}
       return [one for one in os.listdir("/dev") if one not in usual and not one.startswith("mqueue")]`,
     control: OUTSIDE,
   },
-  { name: "lists what the machine runs with", code: `return os.listdir("/run") + os.listdir("/sys")`, control: OUTSIDE },
+  {
+    name: "lists what the machine runs with",
+    code: `return os.listdir("/run") + os.listdir("/sys")`,
+    control: OUTSIDE,
+  },
   { name: "writes to the programs of the system", code: `return os.access("/usr", os.W_OK)`, control: PRIVILEGED },
+  {
+    name: "changes what the kernel does, and so leaves the sandbox",
+    code: `return os.open("/proc/sys/kernel/core_pattern", os.O_WRONLY)`,
+    control: PRIVILEGED,
+  },
+  {
+    name: "makes itself the last that is killed when memory is short",
+    code: `return os.open("/proc/self/oom_score_adj", os.O_WRONLY)`,
+    control: OUTSIDE,
+  },
+  {
+    name: "has more of the machine's memory for shared files than it should",
+    code: `
+      size = lambda at: os.statvfs(at).f_blocks * os.statvfs(at).f_frsize
+      return size("/dev/shm") > 64 << 20 or size("/tmp") > 512 << 20`,
+    control: OUTSIDE,
+  },
   {
     name: "hides a file in the memory that holds devices",
     code: `open("/dev/hoard", "w"); os.unlink("/dev/hoard"); return True`,

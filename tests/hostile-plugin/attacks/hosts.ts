@@ -17,9 +17,11 @@ export const HOST_ATTACKS: readonly Attack[] = [
     control: granted(`return host.call("ListKeys") or True`),
   },
   ...(["Progress", "Ask", "CallTool"] as const).map((rpc): Attack => {
-    const request = (id: string) => `{"callId": ${id}, "text": "x", "question": "may I?", "tool": "read", "args": {"path": "notes.md"}}`;
+    const request = (id: string) =>
+      `{"callId": ${id}, "text": "x", "question": "may I?", "tool": "read", "args": {"path": "notes.md"}}`;
     const fields = { Progress: ["text"], Ask: ["question"], CallTool: ["tool", "args"] }[rpc];
-    const only = (id: string) => `{k: v for k, v in ${request(id)}.items() if k in ["callId", ${fields.map((one) => `"${one}"`).join()}]}`;
+    const only = (id: string) =>
+      `{k: v for k, v in ${request(id)}.items() if k in ["callId", ${fields.map((one) => `"${one}"`).join()}]}`;
     return {
       name: `uses the call of another plugin for ${rpc}`,
       code: asks(rpc, only(`P["victimCall"]`)),

@@ -52,7 +52,7 @@ export const NETWORK_ATTACKS: readonly Attack[] = [
         const server = load("node:net").createServer().listen(0, "127.0.0.1", () => {
           const wire = load("node:net").connect(server.address().port, "127.0.0.1", () => resolve("connected"));
           wire.once("error", reject);
-          server.close();
+          wire.once("connect", () => server.close());
         });
       });`),
   },
@@ -75,13 +75,6 @@ export const NETWORK_ATTACKS: readonly Attack[] = [
   visits("a port that it hides behind another", `"127.0.0.1:%d@127.0.0.1:%d" % (P["grantedPort"], P["forbiddenPort"])`),
   visits("two hosts in one line", `"127.0.0.1:%d\\r\\nX: 127.0.0.1:%d" % (P["forbiddenPort"], P["grantedPort"])`),
   {
-    name: "looks a name up past the daemon",
-    code: `
-      socket.setdefaulttimeout(1)
-      return socket.getaddrinfo(P["hostName"], 80)[0][4][0] not in ("127.0.0.1", "127.0.1.1", "::1") or "found"`,
-    control: PRIVILEGED,
-  },
-  {
     name: "sees interfaces of the machine",
     code: `return [name for _, name in socket.if_nameindex() if name != "lo"]`,
     control: PRIVILEGED,
@@ -96,7 +89,11 @@ export const NETWORK_ATTACKS: readonly Attack[] = [
     code: `return socket.socket(17, socket.SOCK_RAW) and True`,
     control: PRIVILEGED,
   },
-  { name: "speaks to the host of a virtual machine", code: `return socket.socket(40, socket.SOCK_STREAM) and True`, control: PRIVILEGED },
+  {
+    name: "speaks to the host of a virtual machine",
+    code: `return socket.socket(40, socket.SOCK_STREAM) and True`,
+    control: PRIVILEGED,
+  },
   {
     name: "connects to an abstract socket of the machine",
     code: `
@@ -118,14 +115,5 @@ export const NETWORK_ATTACKS: readonly Attack[] = [
         wire.once("error", reject);
       });`,
     control: granted(`return load("node:fs").existsSync(P.prowlerFolder + "/plugin.json")`),
-  },
-  {
-    name: "gives a socket of its own the name of the gateway",
-    code: `
-      wire = socket.socket(socket.AF_UNIX)
-      wire.bind(P["runtime"] + "/clawd.sock")
-      os.unlink(P["runtime"] + "/clawd.sock")
-      return True`,
-    control: OUTSIDE,
   },
 ];

@@ -7,7 +7,11 @@ const looksInto = (what: string, name: string, look: string): Attack => ({
 });
 
 /** A system call, with arguments that tell the kernel's own answer from that of the filter. */
-const calls = (what: string, call: string, told = /EPERM|Operation not permitted|Function not implemented/): Attack => ({
+const calls = (
+  what: string,
+  call: string,
+  told = /EPERM|Operation not permitted|Function not implemented/,
+): Attack => ({
   name: what,
   code: `
     try:
@@ -152,8 +156,13 @@ export const PROCESS_ATTACKS: readonly Attack[] = [
     name: "raises a limit of its own",
     code: `
       import resource
-      resource.setrlimit(resource.RLIMIT_DATA, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
-      return True`,
+      limit = resource.getrlimit(resource.RLIMIT_DATA)[1]
+      if limit == resource.RLIM_INFINITY: limit = 1 << 40; resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
+      try:
+          resource.setrlimit(resource.RLIMIT_DATA, (limit + 4096, limit + 4096))
+          return True
+      except ValueError as error:
+          raise PermissionError(str(error))`,
     control: PRIVILEGED,
   },
   { name: "renames the machine", code: `socket.sethostname(socket.gethostname()); return True`, control: PRIVILEGED },
@@ -169,11 +178,6 @@ export const PROCESS_ATTACKS: readonly Attack[] = [
           if error.errno in (1, 5): raise
           return str(error)`,
     told: /refused/,
-    control: PRIVILEGED,
-  },
-  {
-    name: "changes what programs do when they crash",
-    code: `return os.open("/proc/sys/kernel/core_pattern", os.O_WRONLY)`,
     control: PRIVILEGED,
   },
 ];

@@ -486,7 +486,7 @@ export const PermissionRequestSchema: GenMessage<PermissionRequest> = /*@__PURE_
  */
 export type Limits = Message<"clawd.plugin.v1.Limits"> & {
   /**
-   * Most memory of its data segment, MiB; 0 means 512.
+   * Most memory, MiB, 0 means 512: of the data of each process and, where the machine has control groups, of all together.
    *
    * @generated from field: uint32 memory_mib = 1;
    */
