@@ -15,7 +15,7 @@ export function printFigures(title: string, figures: readonly Figure[]): void {
     const { name, value, unit, note } = figure;
     const { verdict, bar } = judge(figure);
     console.log(
-      `  ${verdict.padEnd(5)}${name.padEnd(width)}  ${round(value).padStart(8)} ${unit.padEnd(4)} ${bar.padEnd(18)} ${note}`,
+      `  ${verdict.padEnd(6)}${name.padEnd(width)}  ${round(value).padStart(8)} ${unit.padEnd(4)} ${bar.padEnd(18)} ${note}`,
     );
   }
 }

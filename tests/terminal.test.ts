@@ -242,6 +242,39 @@ describe.skipIf(MISSING !== "")("on a terminal", () => {
     await rm(join(bench.home, "hooks/curious.ts"));
   });
 
+  test.each([
+    ["y", "yes", '{"yes":true,"answered":true}'],
+    ["n", "no", '{"yes":false,"answered":true}'],
+  ])("a plugin's question is asked in its name and its words, and %s is told to it as %s", async (key, told, heard) => {
+    const asker = join(bench.workspace, "asker");
+    const program = `import { servePlugin, tool } from "clawd/plugin";
+      const run = async ({ question }, { host }) => JSON.stringify(await host.ask(question));
+      await servePlugin({ name: "asker", version: "1.0.0", tools: [tool({ name: "ask", run })] });`;
+    const manifest = {
+      ...{ manifestVersion: 1, name: "asker", version: "1.0.0", protocolMajors: [1, 2] },
+      launch: { command: ["node", "main.ts"] },
+      tools: [{ name: "ask", description: "Asks.", inputSchema: { type: "object" } }],
+    };
+    await mkdir(asker, { recursive: true });
+    await writeFile(join(asker, "main.ts"), program);
+    await writeFile(join(asker, "plugin.json"), JSON.stringify(manifest));
+    expect(await bench.claw("plugin", "install", asker, "--yes", "--trust")).toMatchObject({ code: 0 });
+    // An escape sequence of a stranger's is words, and draws nothing.
+    const question = JSON.stringify({ question: "Paint it \u001b[31mred?" });
+    const terminal = openTerminal(["say", `call plugin_asker_ask ${question}`, "--allow", "plugin_asker_ask"]);
+    await terminal.shows("plugin asker asks: Paint it ");
+    await terminal.shows("answer? [y] yes · [n] no");
+    // "Always" is no answer to it.
+    terminal.type("a");
+    terminal.type(key);
+    await terminal.shows(`  ${told}`);
+    await terminal.shows(heard);
+    expect(await terminal.ended).toBe(0);
+    expect(terminal.raw()).not.toContain("\u001b[31mred");
+    expect(terminal.lines().join("\n")).not.toContain("answer?");
+    await bench.claw("plugin", "remove", "asker", "--yes");
+  });
+
   test("only a key of its own answers: no arrow, no paste, nothing that was typed before the question", async () => {
     const terminal = openTerminal(["say", "run sleep 0.5 & run touch stray", "--allow", "shell:sleep *"]);
     terminal.type("y");

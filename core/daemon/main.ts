@@ -3,6 +3,7 @@ import { createRequire } from "node:module";
 import { homedir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { closeInheritedDescriptors } from "../../sandbox/os/inherited-descriptors.ts";
 import { lockHome } from "../journal/home-lock.ts";
 import { homeAt, makeHome } from "./home.ts";
 import { buildHouse, type House } from "./wire.ts";
@@ -36,6 +37,8 @@ function isolatedVmAddon(manifest: string): string {
 }
 
 async function main(): Promise<void> {
+  // First of all: later another thread may open what has the number of something that is closed here.
+  closeInheritedDescriptors();
   // Syncs of different journals wait for the disk side by side: four threads would queue them.
   process.env.UV_THREADPOOL_SIZE ??= DISK_THREADS;
   // A file-size limit shall fail the write, not end the daemon.

@@ -21,8 +21,8 @@ export type FrameReader = {
 };
 
 /**
- * Cuts what comes into messages of at most `limitBytes`. A message may be a part of the chunk that it came in, and is
- * only valid during `onMessage`.
+ * Cuts what comes into messages of at most `limitBytes`. A message may share its memory with the chunk that it came in,
+ * which must not be written to again.
  */
 export function createFrameReader(limitBytes: number, onMessage: (message: Uint8Array) => void): FrameReader {
   /** Of one unfinished message, its head included. */

@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, open, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { findExcess } from "./disk-watch.ts";
+import { findExcess, watchDisk } from "./disk-watch.ts";
 
 let folder: string;
 beforeEach(async () => {
@@ -33,4 +33,32 @@ test("a file with holes counts what it takes, a link nothing of what it points a
 
 test("a folder that is not there holds nothing", async () => {
   expect(await findExcess({ folders: [join(folder, "gone")], limitMib })).toBeUndefined();
+});
+
+test("the pause until the next look grows with what the last one took", async () => {
+  const pauses: number[] = [];
+  let look = () => {};
+  let again = Promise.withResolvers<void>();
+  let [nowMs, lookMs] = [0, 1];
+  const clock = {
+    // Asked when a look begins and when it ends.
+    now() {
+      nowMs += lookMs;
+      return nowMs;
+    },
+    after(delayMs: number, run: () => void) {
+      pauses.push(delayMs);
+      look = run;
+      again.resolve();
+      return () => {};
+    },
+  };
+  const stop = watchDisk({ folders: [folder], limitMib }, clock, () => {});
+  for (lookMs of [1, 1000, 1]) {
+    again = Promise.withResolvers();
+    look();
+    await again.promise;
+  }
+  stop();
+  expect(pauses).toEqual([5_000, 5_000, 20_000, 5_000]);
 });

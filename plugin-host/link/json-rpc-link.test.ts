@@ -55,7 +55,7 @@ const text = (words: string) => [{ kind: "text", text: words }];
 
 test("initialize asks with the version of the protocol and fills the gaps of the answer", async () => {
   const { link, log } = open(`reply(message.id, { name: "old", version: "1.2", tools: [{ name: "act" }] });`);
-  expect(await link.initialize({}, never)).toEqual({ version: "1.2.0", tools: ["act"] });
+  expect(await link.initialize({}, never)).toEqual({ version: "1.2.0", tools: ["act"], features: [] });
   await expect
     .poll(() => log.lines())
     .toEqual(['stderr: {"jsonrpc":"2.0","method":"initialize","params":{"protocol_version":1},"id":1}']);

@@ -52,7 +52,8 @@ describe("slash commands", () => {
   test("one that fails says so in its author's words", async () => {
     expect(await run("fail")).toMatchObject({
       ok: false,
-      failure: { message: expect.stringContaining("no such fish") },
+      // Said by it, so that nobody looks whether it is dying.
+      failure: { message: expect.stringContaining("no such fish"), cause: { kind: "refused" } },
     });
   });
 });
@@ -74,9 +75,13 @@ describe("memory sources", () => {
 
   test("a source that fails says so in its author's words", async () => {
     expect(await read("plugin:library/dry")).toMatchObject([
-      { ok: false, failure: { message: expect.stringContaining("the lake is dry") } },
+      { ok: false, failure: { message: expect.stringContaining("the lake is dry"), cause: { kind: "refused" } } },
     ]);
   });
+});
+
+test("a tool is told the folder that its conversation works in", async () => {
+  expect(await lab.call("plugin_library_act", { what: "where" })).toMatchObject({ status: "done", output: lab.dir });
 });
 
 describe("what an author gets wrong", () => {
@@ -91,6 +96,29 @@ describe("what an author gets wrong", () => {
       output: expect.stringContaining(words),
     });
   });
+
+  test.each(["circle", "function", "thrown"])(
+    "a hook whose answer no message can hold (a %s) fails that one event, and no other on its stream",
+    async (tool) => {
+      const [listener] = await lab.host.hooks.listeners("tool.before");
+      const hear = (name: string) => {
+        const value = { tool: name, args: {} };
+        const event = {
+          at: "tool.before",
+          sessionId: "s1",
+          turnId: "t1",
+          callId: "c1",
+          workspace: lab.dir,
+          value,
+        } as const;
+        return listener?.ask(event, { ...quiet(), signal: live() });
+      };
+      const [slow, wrong] = await Promise.all([hear("slow"), hear(tool)]);
+      expect(slow?.answer).toEqual({ do: "block", because: "at last" });
+      expect(wrong?.because).toMatch(/failed: hook "plugin:library"/);
+      expect(wrong?.because).not.toContain("broke off");
+    },
+  );
 
   test("a hook that puts no object in the place of a value has failed, and the events beside it are answered", async () => {
     const [listener] = await lab.host.hooks.listeners("tool.before");

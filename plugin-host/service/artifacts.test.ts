@@ -125,6 +125,20 @@ test("what many write at once arrives whole, and goes with the plugin", async ()
   expect(readdirSync(join(dir, "artifacts"))).toEqual([]);
 });
 
+test("a first piece that cannot be written leaves nothing behind, and what is left of an earlier one goes", async () => {
+  const folder = join(dir, "artifacts", "a");
+  const kept = await begun("kept");
+  writeFileSync(join(folder, `${"e".repeat(32)}.mime`), "text/plain");
+  const id = "f".repeat(32);
+  const unlucky = openArtifacts(join(dir, "artifacts"), () => Buffer.from(id, "hex"));
+  expect(await unlucky.describe("a", kept)).toMatchObject({ ok: true });
+  symlinkSync(join(dir, "nowhere"), join(folder, id));
+  const write = () => unlucky.write("a", { artifactId: "", data: Buffer.from("x"), mimeType: "text/plain" });
+  expect(await write()).toMatchObject({ failure: { code: "unavailable" } });
+  expect(readdirSync(folder).toSorted()).toEqual([kept, `${kept}.mime`].toSorted());
+  expect(await write()).toMatchObject({ ok: true, value: { artifactId: id, sizeBytes: 1 } });
+});
+
 test("what an artifact is can be asked, by its plugin alone", async () => {
   const id = await begun("one");
   await add(id, Buffer.from(" two"));

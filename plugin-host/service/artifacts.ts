@@ -74,8 +74,14 @@ export function openArtifacts(dir: string, random: (bytes: number) => Uint8Array
         const sizeBytes = before + piece.data.length;
         if (sizeBytes > ARTIFACT_LIMIT_BYTES)
           return fail("exhausted", `an artifact has at most ${ARTIFACT_LIMIT_BYTES / 1024 / 1024} MiB`);
-        if (piece.artifactId === "") await beginArtifact(shelf, artifactId, piece);
-        else await appendBytes(shelf, artifactId, before, piece.data);
+        try {
+          if (piece.artifactId === "") await beginArtifact(shelf, artifactId, piece);
+          else await appendBytes(shelf, artifactId, before, piece.data);
+        } catch (cause) {
+          // Nobody can say what lies there now, so it is looked at before the next is written.
+          shelves.delete(plugin);
+          throw cause;
+        }
         // Last, since it was written last: what stands first is what goes first.
         shelf.sizes.delete(artifactId);
         shelf.sizes.set(artifactId, sizeBytes);
@@ -117,8 +123,13 @@ async function readShelf(folder: string): Promise<Shelf> {
     if (cause.code === "ENOENT") return [];
     throw cause;
   });
+  const ids = new Set(names.filter((name) => ID.test(name)));
+  for (const name of names) {
+    // A beginning that did not come to its first byte: it is no artifact, and must not gather.
+    if (!ids.has(name) && !ids.has(name.slice(0, -MIME_SUFFIX.length))) await rm(join(folder, name), { force: true });
+  }
   const found: { readonly id: string; readonly size: number; readonly mtimeMs: number }[] = [];
-  for (const id of names.filter((name) => ID.test(name))) {
+  for (const id of ids) {
     const { size, mtimeMs } = await stat(join(folder, id));
     found.push({ id, size, mtimeMs });
   }
@@ -145,7 +156,8 @@ async function beginArtifact(shelf: Shelf, id: string, { data, mimeType }: Piece
     await writeFile(join(shelf.folder, `${id}${MIME_SUFFIX}`), type, { flag: "wx", mode: 0o600 });
     await appendBytes(shelf, id, 0, data);
   } catch (cause) {
-    await removeArtifact(shelf.folder, id);
+    // What cannot even be removed is found, and counted, when the folder is read again.
+    await removeArtifact(shelf.folder, id).catch(() => {});
     throw cause;
   }
 }

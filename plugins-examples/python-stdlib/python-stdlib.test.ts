@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { quietDesk } from "../../core/domain/desk.ts";
@@ -60,6 +60,56 @@ describe.skipIf(!hasPython)("the plugin in Python", () => {
       status: "done",
       output: expect.stringContaining("1 again"),
     });
+  });
+});
+
+const SOURCES = `import json
+from clawd_plugin import Plugin
+plugin = Plugin("lake", "1.0.0")
+seen = []
+
+@plugin.configure
+def use(config):
+    seen.append(config)
+
+@plugin.method("MemorySourceService/ListDocuments")
+def documents(request, call):
+    yield {"documentId": "seen", "text": json.dumps(seen)}
+    if request["source"] == "refused":
+        call.host.call("Recall", {"query": "x"})
+    raise ValueError("the lake is dry")
+
+plugin.serve()
+`;
+
+describe.skipIf(!hasPython)("a plugin on the library", () => {
+  let lab: Lab;
+  beforeAll(async () => {
+    lab = await openLab();
+    const described = (name: string) => ({ name, description: "For tests." });
+    const manifest = {
+      ...{ manifestVersion: 1, name: "lake", version: "1.0.0", protocolMajors: [1] },
+      launch: { command: ["python3", "main.py"] },
+      memorySources: ["dry", "refused"].map(described),
+    };
+    const library = readFileSync(join(folder, "clawd_plugin.py"), "utf8");
+    const author = lab.author(manifest, { "main.py": SOURCES, "clawd_plugin.py": library });
+    expect(await lab.host.admin.install(author, true)).toMatchObject({ ok: true });
+  });
+  afterAll(() => lab.close());
+
+  test.each([
+    ["dry", "the lake is dry"],
+    ["refused", "memory=read"],
+  ])("has its settings before anything else, and fails in its author's words (%s)", async (name, words) => {
+    const source = lab.host.sources().find((one) => one.name === `plugin:lake/${name}`);
+    const documents: unknown[] = [];
+    for await (const document of source?.documents(new AbortController().signal) ?? []) documents.push(document);
+    expect(documents).toMatchObject([
+      { ok: true, value: { id: "seen", text: "[{}]" } },
+      // Said by it, so that nobody looks whether it is dying.
+      { ok: false, failure: { message: expect.stringContaining(words), cause: { kind: "refused" } } },
+    ]);
   });
 });
 

@@ -6,8 +6,12 @@ import { afterAll, afterEach, beforeEach, describe, expect, test } from "vitest"
 import { openEgress } from "../egress/egress.ts";
 import { buildForwarder } from "../egress/fixtures/forwarder-file.ts";
 import { type LocalNet, netGrant, openLocalNet } from "../egress/fixtures/local-net.ts";
+import { closeInheritedDescriptors } from "./inherited-descriptors.ts";
 import type { Launcher, LaunchSpec } from "./launcher.ts";
 import { probeLauncher } from "./probe.ts";
+
+// As the daemon does: what the runner of the tests leaves open is not the launcher's to close.
+closeInheritedDescriptors();
 
 const SEARCH_PATH = "/usr/local/bin:/usr/bin:/bin";
 const nodeBinary = process.execPath;

@@ -6,7 +6,7 @@ const CLOSE_ON_EXEC = 0o2000000;
 /**
  * Closes what this process inherited from its starter beside stdin, stdout and stderr. Node marks everything that it
  * opens itself as close-on-exec; what is not marked would go on to every child, and an open folder or socket of a
- * stranger's shell is a hole in any sandbox.
+ * stranger's shell is a hole in any sandbox. For the very beginning of a process, when nothing of its own is open.
  */
 export function closeInheritedDescriptors(): void {
   for (const descriptor of listDescriptors()) {

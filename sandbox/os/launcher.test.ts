@@ -14,10 +14,14 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
 import { fileArguments } from "./bubblewrap-arguments.ts";
+import { closeInheritedDescriptors } from "./inherited-descriptors.ts";
 import { checkSpec } from "./launch-check.ts";
 import type { Exit, Launcher, LaunchSpec } from "./launcher.ts";
 import { probeLauncher } from "./probe.ts";
 import { readSystemView } from "./system-view.ts";
+
+// As the daemon does: what the runner of the tests leaves open is not the launcher's to close.
+closeInheritedDescriptors();
 
 const SEARCH_PATH = "/usr/local/bin:/usr/bin:/bin";
 const nodeBinary = process.execPath;

@@ -4,7 +4,6 @@ import { createBareLauncher } from "./bare-launcher.ts";
 import { namespaceArguments, SCRATCH_LIMIT_BYTES } from "./bubblewrap-arguments.ts";
 import { createBubblewrapLauncher } from "./bubblewrap-launcher.ts";
 import { type NetworkDoor, proxyOpener } from "./filtered-network.ts";
-import { closeInheritedDescriptors } from "./inherited-descriptors.ts";
 import { lookUpProgram } from "./launch-check.ts";
 import type { Launcher } from "./launcher.ts";
 import { createLeaseWatcher, NO_MARK } from "./lease-watcher.ts";
@@ -37,7 +36,6 @@ export type ProbeOptions = {
  * asked on the main thread, where a parent-death signal means the death of the process. Call it once, at the start.
  */
 export async function probeLauncher({ searchPath, wanted, nodeBinary, door }: ProbeOptions): Promise<Launcher> {
-  closeInheritedDescriptors();
   const markPrefix = readMarkPrefix();
   const isCounted = isCountedByUser();
   const groups = isCounted ? undefined : openProcessGroups(CGROUPS_DIR, markPrefix);

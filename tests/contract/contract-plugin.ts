@@ -10,6 +10,7 @@ import { bundleFixture } from "../../plugin-host/fixtures/plugin-lab.ts";
  * - `count {to}` shows "1 of N", "2 of N" … as progress; `stream {pieces}` sends each as output, then results in "end".
  * - `wait` shows "waiting" and waits until it is cancelled, which it tells on standard error: "the call was cancelled".
  * - `settings` gives its settings as JSON; settings with `bad: true` are refused with "bad settings".
+ * - `where` gives the folder that its conversation works in.
  * - `recall {query}` searches memory for two hits, a line each: "SOURCE: TEXT".
  * Its hook at tool.before looks at the arguments: waits `slowMs`, and tells when it is cancelled meanwhile; then blocks
  * because of `block`, answers `{said: answer}`, fails with `fail`, puts `{text: more}` in their place, or passes.
@@ -31,7 +32,7 @@ export type ContractPlugin = {
   readonly missing: string | undefined;
 };
 
-export const TOOLS = ["echo", "count", "stream", "wait", "big", "settings", "fail", "recall"];
+export const TOOLS = ["echo", "count", "stream", "wait", "big", "settings", "fail", "recall", "where"];
 
 /** The Python that a sandboxed plugin finds. */
 const PYTHON = "/usr/bin/python3";

@@ -63,6 +63,33 @@ describe.each(CONTRACT_PLUGINS)("a plugin on $title", ({ title, command, slowly,
     });
   });
 
+  test.each([[[1]], [[1, 2]]])(
+    "tells a tool where its conversation works, on a host of the majors %j",
+    async (hostMajors) => {
+      const { call } = await start({ hostMajors });
+      expect(textOf(await call("where"))).toEqual(["/w"]);
+    },
+  );
+
+  test("names its tools when it is asked for them, too", async () => {
+    const { link } = await start();
+    // One that does not serve this has named them before.
+    const names = await link.listTools(NEVER).catch((cause: LinkError) => cause.kind);
+    expect(names === "unserved" ? names : [...names].toSorted()).toEqual(
+      title === "grpc-js" ? "unserved" : TOOLS.toSorted(),
+    );
+  });
+
+  test("refuses settings that it cannot use at the start already, in its own words", async () => {
+    rig = await startRig(command, program);
+    const refused = await rig.link
+      .initialize({ ...FACTS, config: { bad: true } }, NEVER)
+      .catch((cause: LinkError) => ({ kind: cause.kind, message: cause.message }));
+    expect(refused).toMatchObject(
+      title === "grpc-js" ? { version: "1.0.0" } : { kind: "refused", message: "bad settings" },
+    );
+  });
+
   test("starts slowly and is waited for", async () => {
     rig = await startRig(slowly.command, { ...program, ...slowly.files });
     expect(rig.hello).toMatchObject({ ok: true });
