@@ -264,8 +264,6 @@ describe.skipIf(MISSING !== "")("on a terminal", () => {
     const terminal = openTerminal(["say", `call plugin_asker_ask ${question}`, "--allow", "plugin_asker_ask"]);
     await terminal.shows("plugin asker asks: Paint it ");
     await terminal.shows("answer? [y] yes · [n] no");
-    // "Always" is no answer to it.
-    terminal.type("a");
     terminal.type(key);
     await terminal.shows(`  ${told}`);
     await terminal.shows(heard);

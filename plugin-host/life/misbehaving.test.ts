@@ -41,7 +41,7 @@ describe("a start that fails says how, and is over at once", () => {
     ["hello-junk", "invalid", 'plugin "bad" said on descriptor 3 what is no hello: "CLAWD? never heard"'],
     ["hello-oversize", "invalid", 'plugin "bad" wrote more than 8 KiB on descriptor 3 instead of one line of hello'],
     ["hello-error", "invalid", 'plugin "bad" cannot start: no licence'],
-    ["wrong-major", "invalid", 'plugin "bad" chose clawd.plugin major 99; this host speaks 1, 2'],
+    ["wrong-major", "invalid", 'plugin "bad" chose clawd.plugin major 99; it was offered 1'],
     ["no-socket", "invalid", 'plugin "bad" said hello but does not listen on its socket'],
     ["garbage-socket", "unavailable", /plugin "bad" refused Initialize: .+/],
     ["exit-after-hello", "unavailable", 'plugin "bad" ended with code 9 right after it said hello'],

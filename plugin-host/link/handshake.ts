@@ -122,8 +122,8 @@ function judgeHello(
     );
   }
   if (!hostMajors.includes(hello.protocolMajor)) {
-    const known = hostMajors.join(", ");
-    return invalid(name, `plugin "${name}" chose clawd.plugin major ${hello.protocolMajor}; this host speaks ${known}`);
+    const offered = hostMajors.join(", ");
+    return invalid(name, `plugin "${name}" chose clawd.plugin major ${hello.protocolMajor}; it was offered ${offered}`);
   }
   return { ok: true, value: hello };
 }

@@ -72,7 +72,7 @@ test("a plugin that speaks the second major only is refused by a host that speak
   expect(rig.hello).toMatchObject({
     ok: false,
     again: false,
-    failure: { message: 'plugin "contract" chose clawd.plugin major 2; this host speaks 1' },
+    failure: { message: 'plugin "contract" chose clawd.plugin major 2; it was offered 1' },
   });
 });
 
