@@ -26,7 +26,11 @@ afterEach(async () => {
 test("a plugin of release 0.1.0, built then, works on this host in the first major", async () => {
   rig = await startRig(NODE, { "main.mjs": readHello() });
   expect(rig.link.wire).toBe("gRPC, major 1");
-  expect(await rig.link.initialize(FACTS, NEVER)).toEqual({ version: "1.0.0", tools: ["greet", "count"] });
+  expect(await rig.link.initialize(FACTS, NEVER)).toEqual({
+    version: "1.0.0",
+    tools: ["greet", "count"],
+    features: [],
+  });
   const news = await rig.call("count", { to: 2 });
   expect(news).toMatchObject([
     { kind: "progress", text: "1 of 2" },
