@@ -77,7 +77,7 @@ async function listen(made: Http2Server): Promise<void> {
 const SERVERS = {
   "our server": () => {
     const made = createServer();
-    const routes = routeGrpc(made, TOKEN, LIMIT_BYTES);
+    const routes = routeGrpc(made, TOKEN, LIMIT_BYTES, new AbortController().signal);
     routes.service(PluginService, plugin);
     routes.service(HookService, hooks);
     return made;

@@ -34,9 +34,9 @@ type Route = { readonly method: DescMethod; readonly run: (request: never, facts
 
 /**
  * Answers gRPC on an HTTP/2 server, for whoever shows the token; nothing of a stranger is looked at. Messages have at most
- * `limitBytes`, either way, and are never compressed.
+ * `limitBytes`, either way, and are never compressed. What ends after `gone` aborted was cut short by that: it is no good end.
  */
-export function routeGrpc(server: Http2Server, token: string, limitBytes: number): Routes {
+export function routeGrpc(server: Http2Server, token: string, limitBytes: number, gone: AbortSignal): Routes {
   const routes = new Map<string, Route>();
   const expected = digestOf(`Bearer ${token}`);
   server.on("stream", (stream, headers) => {
@@ -52,7 +52,7 @@ export function routeGrpc(server: Http2Server, token: string, limitBytes: number
       answer.refuse(new ConnectError("the token of this call is missing or wrong", Code.Unauthenticated));
     } else if (route === undefined) {
       answer.refuse(new ConnectError(`there is no ${headers[":path"]} here`, Code.Unimplemented));
-    } else void serveCall(route, stream, headers, answer, limitBytes);
+    } else void serveCall(route, stream, headers, answer, limitBytes, gone);
   });
   return {
     service(service, implementation) {
@@ -117,6 +117,7 @@ async function serveCall(
   headers: IncomingHttpHeaders,
   answer: Answer,
   limitBytes: number,
+  gone: AbortSignal,
 ): Promise<void> {
   const over = new AbortController();
   let isDone = false;
@@ -144,7 +145,8 @@ async function serveCall(
         if (over.signal.aborted) break;
       }
     }
-    answer.end();
+    if (gone.aborted) answer.refuse(new ConnectError("the plugin ends, because its host is gone", Code.Canceled));
+    else answer.end();
   } catch (cause) {
     if (!(cause instanceof ConnectError)) console.error(cause);
     answer.refuse(cause);

@@ -144,7 +144,7 @@ export async function servePlugin(plugin: PluginDefinition): Promise<void> {
     for (const session of sessions) session.close();
   };
   const server = createServer();
-  addRoutes(routeGrpc(server, boot.inboundToken, MAX_MESSAGE_BYTES), plugin, major, running, end);
+  addRoutes(routeGrpc(server, boot.inboundToken, MAX_MESSAGE_BYTES, gone.signal), plugin, major, running, end);
   server.on("session", (session) => {
     sessions.add(session);
     session.once("close", () => sessions.delete(session));

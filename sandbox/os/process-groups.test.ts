@@ -111,6 +111,8 @@ describe.each(levels)("on level $name", ({ name, launcher, skip, wall }) => {
     child.kill();
     await child.exited;
     expect(await until(() => !existsSync(group))).toBe(true);
+    // A process leaves its group a moment before it is gone.
+    await until(() => !pids.some(isRunning));
     expect(pids.filter(isRunning)).toEqual([]);
   });
 
@@ -145,6 +147,8 @@ describe.each(levels)("on level $name", ({ name, launcher, skip, wall }) => {
     daemon.kill("SIGKILL");
     await died;
     expect(await until(() => !existsSync(group))).toBe(true);
+    // A process leaves its group a moment before it is gone.
+    await until(() => !pids.some(isRunning));
     expect(pids.filter(isRunning)).toEqual([]);
   });
 });
