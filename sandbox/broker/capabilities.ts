@@ -22,4 +22,6 @@ export type Capabilities = {
 };
 
 /** The part of the conversation's offer that the broker needs; a script has no tools. */
-export type BrokerContext = Pick<HookContext, "record" | "ask"> & Partial<Pick<HookContext, "callTool">>;
+export type BrokerContext = Pick<HookContext, "record" | "ask"> & {
+  readonly tools?: Pick<HookContext, "toolName" | "callTool">;
+};

@@ -437,6 +437,7 @@ describe("store, memory and tools", () => {
     const room = await bench({
       allow: ["tool=mem*,read"],
       deny: ["tool=memory_write"],
+      aliases: { cat: "read", mem_put: "memory_write" },
       callTool: async (...call) => {
         called.push(call);
         return call[1] === "read" ? fail("denied", "the person said no") : ok("found");
@@ -445,12 +446,15 @@ describe("store, memory and tools", () => {
     expect(await room.call("callTool", { tool: "memory_search", args: { q: "x" } })).toBe("found");
     expect(await room.call("callTool", { tool: "read", args: {} })).toBe("NotCapable: the person said no");
     expect(await room.call("callTool", { tool: "memory_write", args: {} })).toMatch(/^NotCapable/);
+    expect(await room.call("callTool", { tool: "mem_put", args: {} })).toMatch(/^NotCapable/);
+    expect(await room.call("callTool", { tool: "cat", args: {} })).toBe("NotCapable: the person said no");
     expect(await room.call("callTool", { tool: "shell", args: {} })).toMatch(
       /^NotCapable: Requires tool access to "shell"/,
     );
     expect(await room.call("callTool", { tool: "mem*", args: {} })).toMatch(/^TypeError/);
     expect(called).toEqual([
       ["hook:bench", "memory_search", { q: "x" }],
+      ["hook:bench", "read", {}],
       ["hook:bench", "read", {}],
     ]);
   });

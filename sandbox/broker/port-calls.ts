@@ -105,15 +105,17 @@ export async function memoryRemember(desk: PortDesk, text: string): Promise<Outc
 /** Runs a tool in the guest's name; that it may touch the tool does not yet mean that the call happens. */
 export async function callTool(
   desk: PortDesk,
-  tool: string,
+  word: string,
   args: { readonly [key: string]: Json },
 ): Promise<Outcome<string>> {
-  const { callTool: call } = desk.context;
-  if (!call) return refuse("NotSupported", "there are no tools here; only hooks in a conversation have them");
+  const { tools } = desk.context;
+  if (!tools) return refuse("NotSupported", "there are no tools here; only hooks in a conversation have them");
+  // By its own name: an alias must not pass by what is said of the tool.
+  const tool = tools.toolName(word);
   const admitted = await admitPlain(desk, { permission: { kind: "tool", name: tool }, named: tool });
   if (!admitted.ok) return admitted;
   desk.effect();
-  return fromResult(await call(desk.principal, tool, args as Parameters<typeof call>[2]));
+  return fromResult(await tools.callTool(desk.principal, tool, args as Parameters<typeof tools.callTool>[2]));
 }
 
 /** For what leads nowhere but to itself: judged and recorded in one. */

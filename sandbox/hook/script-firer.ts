@@ -102,10 +102,10 @@ export function scriptFirer(options: ScriptFirerOptions): ScriptFirer {
   }
 
   /** What people answer for good is kept before the hook hears of it. */
-  function contextFor({ record, ask, callTool }: HookContext): BrokerContext {
+  function contextFor({ record, ask, toolName, callTool }: HookContext): BrokerContext {
     return {
       record,
-      callTool,
+      tools: { toolName, callTool },
       async ask(question) {
         const word = await ask(question);
         if (word.said === "nobody" || word.scope !== "always") return word;
