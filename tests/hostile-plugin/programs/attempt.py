@@ -60,7 +60,7 @@ def attempt(code, places, more=None):
         return "refused: %s %s" % (type(error).__name__, error)
     except Exception as error:
         # A thread that cannot be started, an answer of the host: everything else is a mistake of the attack.
-        if type(error).__name__ == "RpcError" or "start new thread" in str(error):
+        if type(error).__name__ == "HostError" or "start new thread" in str(error):
             return "refused: %s %s" % (getattr(error, "code", ""), error)
         return "broken: %s %s" % (type(error).__name__, error)
     return "ESCAPED: %s" % str(got)[:300] if got else "refused: nothing there"
