@@ -256,10 +256,15 @@ yield {"result": {"text": "x" * (5 << 20)}}`,
     plugin: "glutton",
     tool: "act",
     code: `
-      for number in range(500):
-          try: host.call("Recall", {"query": "x"})
-          except RpcError as error: said = error
-      raise said`,
+      said = []
+      def ask():
+          for number in range(125):
+              try: host.call("Recall", {"query": "x"})
+              except RpcError as error: said.append(error)
+      askers = [threading.Thread(target=ask) for number in range(8)]
+      for asker in askers: asker.start()
+      for asker in askers: asker.join()
+      raise said[-1]`,
     ends: /permission_denied|exhausted/,
   },
   {
