@@ -6,7 +6,7 @@ import { ENTRY_WORD } from "./soak-plugins.ts";
 
 const LOOK_EVERY_MS = 1_000;
 /** The daemon answers each time, at the latest after so long. */
-const ANSWER_LIMIT_MS = 2_000;
+const ANSWER_LIMIT_MS = 5_000;
 const PROGRESS_EVERY_LOOKS = 10;
 /** A process that belongs to no plugin may be one that starts, or one that leaves: after so many looks it is left behind. */
 const LOOKS_ALLOWED = 15;

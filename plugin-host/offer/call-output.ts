@@ -1,6 +1,6 @@
 const NEWLINE = 0x0a;
 /** All output of one call together. */
-export const OUTPUT_LIMIT_BYTES = 64 * 1024 * 1024;
+export const OUTPUT_LIMIT_BYTES = 16 * 1024 * 1024;
 /** Kept of the beginning, and as many of the end; a model gets to read less. */
 const WINDOW_BYTES = 128 * 1024;
 /** What is shown at once of lines that came since the last time. */

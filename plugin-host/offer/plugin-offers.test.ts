@@ -227,12 +227,12 @@ describe("the output of a plugin's tool", () => {
   });
 
   test("a lot of it is kept in part, and too much of it ends the call but not the plugin", async () => {
-    const much = await act({ mib: 60, result: "done" });
+    const much = await act({ mib: 15, result: "done" });
     expect(much.status).toBe("done");
-    expect(much.output).toMatch(/\[… 62,652,416 bytes left out …\]/);
-    expect(await act({ mib: 65 })).toMatchObject({
+    expect(much.output).toMatch(/\[… 15,466,496 bytes left out …\]/);
+    expect(await act({ mib: 17 })).toMatchObject({
       status: "failed",
-      failure: { code: "exhausted", message: "plugin_offer_act put out more than 64 MiB" },
+      failure: { code: "exhausted", message: "plugin_offer_act put out more than 16 MiB" },
     });
     expect(await act({ result: "fine" })).toEqual({ status: "done", output: "fine" });
   });

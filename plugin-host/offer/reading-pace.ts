@@ -1,10 +1,10 @@
 /** So much of a call is read as fast as it comes: more than anybody keeps, or waits for. */
-const AT_ONCE_BYTES = 8 * 1024 * 1024;
-/** After that so much is followed by a rest, which makes a flood one of 25 MiB a second. */
-const PIECE_BYTES = 256 * 1024;
+const AT_ONCE_BYTES = 1024 * 1024;
+/** After that so much is followed by a rest, which makes a flood one of at most 6 MiB a second. */
+const PIECE_BYTES = 64 * 1024;
 const REST_MS = 10;
 /** The smallest message costs the time that so many bytes of a large one do. */
-const LEAST_BYTES = 2 * 1024;
+const LEAST_BYTES = 4 * 1024;
 
 /**
  * What follows each message of a call, of `bytes` bytes: nothing, or a rest once the call has said a lot. The plugin then

@@ -176,7 +176,7 @@ export const EXHAUSTIONS: readonly Exhaustion[] = [
     code: `import base64
 piece = base64.b64encode(b"x" * (1 << 20)).decode()
 while True: yield {"output": {"data": piece}}`,
-    ends: /put out more than 64 MiB/,
+    ends: /put out more than 16 MiB/,
     enough: { code: `yield {"output": {"data": "aGVsbG8="}}\nyield {"result": {"text": "."}}`, ends: /hello/ },
   },
   {
