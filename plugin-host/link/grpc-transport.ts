@@ -11,6 +11,7 @@ import {
 import { Code, ConnectError, type Transport } from "@connectrpc/connect";
 import type { Http2SessionManager } from "@connectrpc/connect-node";
 import { createFrameReader, frameOf } from "../grpc/frames.ts";
+import { hasRoom } from "../grpc/has-room.ts";
 import { createInbox, type Inbox } from "../grpc/inbox.ts";
 
 /** What gRPC allows a deadline to be written with, and what a timer of ours can count. */
@@ -172,16 +173,6 @@ async function sendAll<I extends DescMessage>(
     if (!stream.write(frame)) await hasRoom(stream);
   }
   stream.end();
-}
-
-/** Also resolves when nothing can be sent any more. */
-async function hasRoom(stream: ClientHttp2Stream): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>();
-  stream.once("drain", resolve);
-  stream.once("close", resolve);
-  await promise;
-  stream.off("drain", resolve);
-  stream.off("close", resolve);
 }
 
 function frameFor<I extends DescMessage>(schema: I, init: MessageInitShape<I>, limitBytes: number): Uint8Array {

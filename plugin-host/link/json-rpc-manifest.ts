@@ -1,6 +1,7 @@
 import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
 import { fail, ok, type Result } from "../../core/domain/failure.ts";
 import { isJsonObject } from "../../core/domain/json-object.ts";
+import { isName } from "../manifest/names.ts";
 
 /** The version of the legacy protocol that is asked for. */
 export const LEGACY_PROTOCOL_VERSION = 1;
@@ -9,7 +10,6 @@ export const LEGACY_ANSWER_MS = 5_000;
 
 const DEFAULT_PRIORITY = 500;
 const MAX_PRIORITY = 1_000_000;
-const NAME = /^[a-zA-Z][a-zA-Z0-9-]{0,63}$/;
 const SEMVER = /^\d+\.\d+\.\d+(-[0-9A-Za-z.-]+)?(\+[0-9A-Za-z.-]+)?$/;
 const SHORT_VERSION = /^v?(\d+)(\.\d+)?$/;
 const JSON_TYPES = new Set(["string", "number", "integer", "boolean", "array", "object"]);
@@ -33,7 +33,7 @@ export function readLegacyManifest(answer: JsonValue): Result<LegacyManifest> {
   if (!isJsonObject(answer)) return reject("is no object");
   const { name } = answer;
   if (typeof name !== "string") return reject("names no plugin");
-  if (!NAME.test(name)) {
+  if (!isName(name)) {
     return reject(
       `names the plugin ${JSON.stringify(name.slice(0, 80))}: a name is a letter, then at most 63 letters, digits or hyphens`,
     );

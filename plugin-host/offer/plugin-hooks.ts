@@ -22,7 +22,7 @@ const MAX_CAUSE_CHARS = 500;
 export type PluginListener = HookListener & PluginHook;
 
 /** The name under which a plugin's hooks stand in receipts. */
-export function hookNameOf(manifest: Pick<PluginManifest, "name">): string {
+function hookNameOf(manifest: Pick<PluginManifest, "name">): string {
   return `plugin:${manifest.name}`;
 }
 

@@ -12,6 +12,7 @@ import {
 } from "@bufbuild/protobuf";
 import { Code, ConnectError, type HandlerContext, type ServiceImpl } from "@connectrpc/connect";
 import { createFrameReader, frameOf } from "../grpc/frames.ts";
+import { hasRoom } from "../grpc/has-room.ts";
 import { createInbox } from "../grpc/inbox.ts";
 import { digestOf } from "./bearer.ts";
 
@@ -195,16 +196,6 @@ async function theOnly<T>(messages: AsyncIterator<T>): Promise<T> {
   const more = await messages.next();
   if (more.done !== true) throw new ConnectError("the request has more than one message", Code.Unimplemented);
   return first.value;
-}
-
-/** Also resolves when nobody reads any more. */
-async function hasRoom(stream: ServerHttp2Stream): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>();
-  stream.once("drain", resolve);
-  stream.once("close", resolve);
-  await promise;
-  stream.off("drain", resolve);
-  stream.off("close", resolve);
 }
 
 function startDeadline(text: string | string[] | undefined, onLate: () => void): NodeJS.Timeout | undefined {
