@@ -57,8 +57,8 @@ async function buildInto(folder: string): Promise<void> {
     entryPoints: {
       claw: "cli/main.ts",
       clawd: "core/daemon/main.ts",
-      "query-process": "core/memory/query-process.ts",
-      "ranking-worker": "core/memory/ranking-worker.ts",
+      "query-process": "core/memory/sql/query-process.ts",
+      "memory-worker": "core/memory/worker/memory-worker.ts",
     },
     outdir: folder,
     platform: "node",

@@ -13,7 +13,7 @@ const LEFT_TO_NPM_TEST = [
   "sandbox/os/lease.test.ts",
   "plugin-host/life/misbehaving.test.ts",
   "plugin-host/life/stop-ladder.test.ts",
-  "core/memory/journal-query.test.ts",
+  "core/memory/sql/journal-query.test.ts",
   "core/journal/killed-writer.test.ts",
 ];
 

@@ -10,9 +10,9 @@ import { mergeHooks } from "../domain/hook-chain.ts";
 import type { Tool } from "../domain/tool.ts";
 import { openGateway } from "../gateway/gateway.ts";
 import { openJournal } from "../journal/jsonl-journal.ts";
-import { journalQuery } from "../memory/journal-query.ts";
+import { journalQuery } from "../memory/sql/journal-query.ts";
 import { openMemory } from "../memory/memory.ts";
-import { memoryTools } from "../memory/memory-tools.ts";
+import { memoryTools } from "../memory/tool/memory-tools.ts";
 import { providerCatalog } from "../provider/catalog.ts";
 import { standardGates } from "../session/gates.ts";
 import { sessionRegistry } from "../session/session-registry.ts";
@@ -68,7 +68,7 @@ export async function buildHouse(home: Home, around: Surroundings): Promise<Resu
   const memory = openMemory({
     dir: home.memory,
     dataDir: home.dir,
-    workerFile: join(programs, "ranking-worker.js"),
+    workerFile: join(programs, "memory-worker.js"),
     journal: journal.value,
     newId,
   });

@@ -2,10 +2,10 @@ import { realpath, stat } from "node:fs/promises";
 import { setImmediate } from "node:timers/promises";
 import { fail, ok, type Result } from "../domain/failure.ts";
 import type { IndexProgress } from "../domain/memory.ts";
-import type { RankingPool } from "./ranking-pool.ts";
-import { openSegment, type SegmentDocument } from "./segment.ts";
-import { type FileOutcome, FOLDER_LIMIT_FILES, splitPaths } from "./source-files.ts";
-import type { FileToStage, Store, StoredFile, StoredSegment } from "./store.ts";
+import type { MemoryPool } from "./worker/memory-pool.ts";
+import { openSegment, type SegmentDocument } from "./lexical/segment.ts";
+import { type FileOutcome, FOLDER_LIMIT_FILES, splitPaths } from "./source/source-files.ts";
+import type { FileToStage, Store, StoredFile, StoredSegment } from "./store/store.ts";
 
 const BATCH_FILES = 64;
 /** Over all folders: the segments live in memory, about a kilobyte a chunk. */
@@ -15,7 +15,7 @@ const SEGMENT_GOAL_CHUNKS = 2_048;
 
 export type IndexRun = {
   readonly store: Store;
-  readonly pool: RankingPool;
+  readonly pool: MemoryPool;
   readonly report: (progress: IndexProgress) => void;
   readonly signal: AbortSignal;
   /** What is searched now. */

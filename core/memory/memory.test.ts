@@ -9,7 +9,7 @@ import type { IndexProgress, Memory, MemoryHit } from "../domain/memory.ts";
 import { type JsonlJournal, openJournal } from "../journal/jsonl-journal.ts";
 import { openMemory } from "./memory.ts";
 
-const WORKER_FILE = join(import.meta.dirname, "ranking-worker.ts");
+const WORKER_FILE = join(import.meta.dirname, "worker/memory-worker.ts");
 const INDEX_CHILD = join(import.meta.dirname, "fixtures", "index-child.ts");
 const never = new AbortController().signal;
 

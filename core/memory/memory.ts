@@ -4,15 +4,15 @@ import { join } from "node:path";
 import { fail, ok, type Result } from "../domain/failure.ts";
 import type { Journal } from "../domain/journal.ts";
 import type { IndexProgress, Memory, MemoryHit, MemoryStats } from "../domain/memory.ts";
-import { addToFolderList, readFolderList, removeFromFolderList } from "./folder-list.ts";
+import { addToFolderList, readFolderList, removeFromFolderList } from "./source/folder-list.ts";
 import { resolveFolder, runIndex } from "./index-run.ts";
-import { openNotes } from "./notes.ts";
-import { storeBytes } from "./open-store.ts";
+import { openNotes } from "./note/notes.ts";
+import { storeBytes } from "./store/open-store.ts";
 import { followJob } from "./progress-feed.ts";
-import type { RankedDocument } from "./ranking.ts";
-import { rankingPool } from "./ranking-pool.ts";
-import type { StoredText } from "./store.ts";
-import { holdStore, type OpenStore } from "./store-holder.ts";
+import type { RankedDocument } from "./lexical/ranking.ts";
+import { memoryPool } from "./worker/memory-pool.ts";
+import type { StoredText } from "./store/store.ts";
+import { holdStore, type OpenStore } from "./store/store-holder.ts";
 
 const HIT_LIMIT = 100;
 const QUERY_LIMIT_CHARS = 8_192;
@@ -26,7 +26,7 @@ export type MemoryOptions = {
   readonly dir: string;
   /** The daemon's data folder: keys and the token lie there, so that nothing of it is ever indexed. */
   readonly dataDir: string;
-  /** The bundled ranking-worker. */
+  /** The bundled memory-worker. */
   readonly workerFile: string;
   readonly journal: Journal;
   /** Makes ids of notes. */
@@ -41,7 +41,7 @@ export type MemoryOptions = {
 export function openMemory(options: MemoryOptions): Memory {
   const file = join(options.dir, "memory.duckdb");
   const folderList = join(options.dir, "folders.json");
-  const pool = rankingPool(options.workerFile, THREAD_LIMIT);
+  const pool = memoryPool(options.workerFile, THREAD_LIMIT);
   const notes = openNotes(options.journal, pool, options.newId);
   const closing = new AbortController();
   const underWay = new Set<Promise<unknown>>();

@@ -1,5 +1,5 @@
-import { fail, ok, type Result } from "../domain/failure.ts";
-import type { DuckDBConnection } from "./duckdb.ts";
+import { fail, ok, type Result } from "../../domain/failure.ts";
+import type { DuckDBConnection } from "../store/duckdb.ts";
 import { VIEWS_HINT } from "./journal-views.ts";
 
 // DuckDB's own locks close the file system, but not everything: `SELECT * FROM enable_logging(storage_path = …)` writes

@@ -1,5 +1,5 @@
 import type { JsonValue } from "@bufbuild/protobuf";
-import type { DuckDBValue, DuckDb } from "./duckdb.ts";
+import type { DuckDBValue, DuckDb } from "../store/duckdb.ts";
 
 /**
  * A DuckDB value as JSON: whole numbers as numbers while they are exact, else as text; times in ISO 8601 (UTC); NaN and

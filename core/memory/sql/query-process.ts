@@ -1,8 +1,8 @@
 import { readdir, stat } from "node:fs/promises";
 import { createInterface } from "node:readline";
-import type { Table } from "../domain/admin.ts";
-import { fail, ok, type Result } from "../domain/failure.ts";
-import { attemptQuery, type DuckDBConnection, type DuckDb, loadDuckDb } from "./duckdb.ts";
+import type { Table } from "../../domain/admin.ts";
+import { fail, ok, type Result } from "../../domain/failure.ts";
+import { attemptQuery, type DuckDBConnection, type DuckDb, loadDuckDb } from "../store/duckdb.ts";
 import { EVENTS_TABLE, loadBrokenFile, loadEvents, VIEWS, VIEWS_HINT } from "./journal-views.ts";
 import { judgeQuery } from "./query-guard.ts";
 import { jsonOf } from "./query-value.ts";

@@ -3,17 +3,17 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { JsonObject } from "@bufbuild/protobuf";
 import { expect, test } from "vitest";
-import { quietDesk } from "../../core/domain/desk.ts";
-import { ok } from "../../core/domain/failure.ts";
-import { openJournal } from "../journal/jsonl-journal.ts";
-import { openMemory } from "./memory.ts";
+import { quietDesk } from "../../domain/desk.ts";
+import { ok } from "../../domain/failure.ts";
+import { openJournal } from "../../journal/jsonl-journal.ts";
+import { openMemory } from "../memory.ts";
 import { memoryTools } from "./memory-tools.ts";
 
 test("a model can search, remember, recall and forget", async () => {
   const home = await mkdtemp(join(tmpdir(), "clawd-memory-tools-"));
   const journal = await openJournal({ dir: join(home, "journal"), now: () => 0 });
   if (!journal.ok) throw new Error(journal.failure.message);
-  const workerFile = join(import.meta.dirname, "ranking-worker.ts");
+  const workerFile = join(import.meta.dirname, "../worker/memory-worker.ts");
   const memory = openMemory({
     dir: join(home, "memory"),
     dataDir: join(home, "memory"),

@@ -1,4 +1,4 @@
-import { fail, ok, type Result } from "../domain/failure.ts";
+import { fail, ok, type Result } from "../../domain/failure.ts";
 import { moveAside, openStore } from "./open-store.ts";
 import type { Store, StoredSegment } from "./store.ts";
 

@@ -1,7 +1,7 @@
 import { type ChildProcessByStdio, spawn } from "node:child_process";
 import type { Readable, Writable } from "node:stream";
-import type { JournalQuery, Table } from "../domain/admin.ts";
-import { fail, type Result } from "../domain/failure.ts";
+import type { JournalQuery, Table } from "../../domain/admin.ts";
+import { fail, type Result } from "../../domain/failure.ts";
 import type { QueryRequest } from "./query-process.ts";
 
 const TIME_LIMIT_MS = 30_000;

@@ -1,8 +1,8 @@
 import { relative } from "node:path";
 import type { JsonObject } from "@bufbuild/protobuf";
-import type { Failure } from "../domain/failure.ts";
-import type { Memory, MemoryHit } from "../domain/memory.ts";
-import type { JsonSchema, Tool, ToolOutcome } from "../domain/tool.ts";
+import type { Failure } from "../../domain/failure.ts";
+import type { Memory, MemoryHit } from "../../domain/memory.ts";
+import type { JsonSchema, Tool, ToolOutcome } from "../../domain/tool.ts";
 
 const SEARCH_TIMEOUT_MS = 60_000;
 const CHANGE_TIMEOUT_MS = 10_000;

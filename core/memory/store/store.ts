@@ -1,4 +1,4 @@
-import type { Result } from "../domain/failure.ts";
+import type { Result } from "../../domain/failure.ts";
 import {
   appendRows,
   attemptQuery,
@@ -8,8 +8,8 @@ import {
   inTransaction,
   readRows,
 } from "./duckdb.ts";
-import type { SegmentDocument } from "./segment.ts";
-import type { SourceChunk } from "./source-files.ts";
+import type { SegmentDocument } from "../lexical/segment.ts";
+import type { SourceChunk } from "../source/source-files.ts";
 
 /** A version of a file. A staged one is complete but not searched yet. */
 export type StoredFile = {

@@ -1,7 +1,7 @@
-import type { Event, EventBody } from "../domain/event.ts";
-import { fail, ok, type Result } from "../domain/failure.ts";
-import { type Journal, JournalError } from "../domain/journal.ts";
-import type { RankingPool } from "./ranking-pool.ts";
+import type { Event, EventBody } from "../../domain/event.ts";
+import { fail, ok, type Result } from "../../domain/failure.ts";
+import { type Journal, JournalError } from "../../domain/journal.ts";
+import type { MemoryPool } from "../worker/memory-pool.ts";
 
 /** The journal that notes live in; reserved, no session has this id. */
 const NOTES_JOURNAL = "memory";
@@ -37,7 +37,7 @@ type Fold = {
   readonly staleBlocks: Set<number>;
 };
 
-export function openNotes(journal: Journal, pool: RankingPool, newId: () => string): Notes {
+export function openNotes(journal: Journal, pool: MemoryPool, newId: () => string): Notes {
   let fold: Fold | undefined;
   let queue: Promise<unknown> = Promise.resolve();
 

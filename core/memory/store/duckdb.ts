@@ -1,6 +1,6 @@
 import { setImmediate } from "node:timers/promises";
 import type { DuckDBConnection, DuckDBInstance, DuckDBType, DuckDBValue } from "@duckdb/node-api";
-import { type Failed, fail, ok, type Result } from "../domain/failure.ts";
+import { type Failed, fail, ok, type Result } from "../../domain/failure.ts";
 
 // The wall to DuckDB: its library is loaded here, lazily (it maps some 60 MB), and its errors are translated here.
 

@@ -1,7 +1,7 @@
-import { createAnalyzer } from "./analyzer.ts";
-import { type RankedDocument, rankDocuments } from "./ranking.ts";
-import { buildSegment, openSegment, type SegmentDocument } from "./segment.ts";
-import { type FileOutcome, type ReadRequest, readSources, type WalkOutcome, walkFolder } from "./source-files.ts";
+import { createAnalyzer } from "../lexical/analyzer.ts";
+import { type RankedDocument, rankDocuments } from "../lexical/ranking.ts";
+import { buildSegment, openSegment, type SegmentDocument } from "../lexical/segment.ts";
+import { type FileOutcome, type ReadRequest, readSources, type WalkOutcome, walkFolder } from "../source/source-files.ts";
 
 // The entry of the memory's worker threads: everything that takes the processor for longer than a moment.
 

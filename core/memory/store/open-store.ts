@@ -1,8 +1,8 @@
 import { existsSync } from "node:fs";
 import { mkdir, rename, rm, stat } from "node:fs/promises";
 import { dirname } from "node:path";
-import { fail, ok, type Result } from "../domain/failure.ts";
-import { ANALYZER_VERSION } from "./analyzer.ts";
+import { fail, ok, type Result } from "../../domain/failure.ts";
+import { ANALYZER_VERSION } from "../lexical/analyzer.ts";
 import { attemptQuery, inTransaction, loadDuckDb } from "./duckdb.ts";
 import { type Store, storeOver } from "./store.ts";
 

@@ -1,9 +1,9 @@
 import type { Piscina } from "piscina";
-import { fail, ok, type Result } from "../domain/failure.ts";
-import type { RankedDocument } from "./ranking.ts";
-import type { SearchRequest } from "./ranking-worker.ts";
-import type { SegmentDocument } from "./segment.ts";
-import type { FileOutcome, ReadRequest, WalkOutcome } from "./source-files.ts";
+import { fail, ok, type Result } from "../../domain/failure.ts";
+import type { RankedDocument } from "../lexical/ranking.ts";
+import type { SearchRequest } from "./memory-worker.ts";
+import type { SegmentDocument } from "../lexical/segment.ts";
+import type { FileOutcome, ReadRequest, WalkOutcome } from "../source/source-files.ts";
 
 /** An idle thread keeps some 15 MB. */
 const IDLE_TIMEOUT_MS = 30_000;
@@ -11,7 +11,7 @@ const QUEUE_LIMIT_TASKS = 1_000;
 const THREAD_LIMIT_HEAP_MIB = 256;
 
 /** The memory's worker threads. Starts none before the first task, ends them after half a minute without one. */
-export type RankingPool = {
+export type MemoryPool = {
   search(request: SearchRequest): Promise<Result<RankedDocument[]>>;
   build(documents: readonly SegmentDocument[]): Promise<Result<SharedArrayBuffer>>;
   walk(root: string, signal: AbortSignal): Promise<Result<WalkOutcome>>;
@@ -19,8 +19,8 @@ export type RankingPool = {
   close(): Promise<void>;
 };
 
-/** @param workerFile path of the bundled (or, in tests, the source) ranking-worker. */
-export function rankingPool(workerFile: string, threads: number): RankingPool {
+/** @param workerFile path of the bundled (or, in tests, the source) memory-worker. */
+export function memoryPool(workerFile: string, threads: number): MemoryPool {
   let pool: Promise<Piscina> | undefined;
   let closed = false;
 

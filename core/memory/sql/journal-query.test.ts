@@ -14,9 +14,9 @@ import {
   StopReason,
   ToolCallStatus,
   TurnOutcome,
-} from "../../proto/gen/clawd/v1/event_pb.ts";
-import type { Table } from "../domain/admin.ts";
-import type { EventBody } from "../domain/event.ts";
+} from "../../../proto/gen/clawd/v1/event_pb.ts";
+import type { Table } from "../../domain/admin.ts";
+import type { EventBody } from "../../domain/event.ts";
 import { journalQuery } from "./journal-query.ts";
 
 const QUERY_FILE = join(import.meta.dirname, "query-process.ts");

@@ -1,7 +1,7 @@
 import { mkdir, open, readFile, rename } from "node:fs/promises";
 import { dirname } from "node:path";
-import { fail, ok, type Result } from "../domain/failure.ts";
-import { prefixOf } from "./index-run.ts";
+import { fail, ok, type Result } from "../../domain/failure.ts";
+import { prefixOf } from "../index-run.ts";
 
 /** The indexed folders, none inside another; empty without a readable list. What a lost store is rebuilt from. */
 export async function readFolderList(file: string): Promise<readonly string[]> {
