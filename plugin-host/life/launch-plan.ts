@@ -8,7 +8,7 @@ const SEARCH_PATH = "/usr/local/bin:/usr/bin:/bin";
 const OPEN_FILES = 1024;
 const LARGEST_FILE_MIB = 1024;
 /** Behind the daemon and the person's own programs, when all want the processor. */
-const NICE = 5;
+const NICE = 10;
 /** Share of its memory that a Node plugin may fill with objects; the rest is code, stacks and buffers. */
 const HEAP_SHARE = 0.6;
 /** V8 reserves this much for machine code at its start, and the kernel counts all of it as data. */

@@ -111,11 +111,12 @@ function withForwarder(limits: ProcessLimits): ProcessLimits {
 }
 
 /** What the wall itself needs, and what lies in the child's own /tmp, is counted with it, and must not come out of its share. */
-function withWall({ processes, cpuPercent, memoryMib }: ProcessLimits, hasForwarder: boolean): GroupLimits {
+function withWall({ processes, cpuPercent, memoryMib, nice }: ProcessLimits, hasForwarder: boolean): GroupLimits {
   const forwarder = hasForwarder ? FORWARDER_NEEDS : { processes: 0, dataMib: 0 };
   return {
     processes: (processes ?? DEFAULT_PROCESSES) + WALL_PROCESSES + forwarder.processes,
     ...(cpuPercent === undefined ? {} : { cpuPercent }),
+    ...(nice === undefined ? {} : { nice }),
     ...(memoryMib === undefined ? {} : { memoryMib: memoryMib + FILES_MIB + WALL_MIB + forwarder.dataMib }),
   };
 }

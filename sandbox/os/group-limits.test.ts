@@ -1,5 +1,5 @@
 import { existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { availableParallelism, tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { text } from "node:stream/consumers";
 import { setTimeout as delay } from "node:timers/promises";
@@ -91,6 +91,23 @@ describe.each([
       expect(held).toBeGreaterThan(0);
       expect(held).toBeLessThan(free / 2);
       expect(await until(() => ownGroups().length === 0)).toBe(true);
+    },
+    20_000,
+  );
+
+  test.skipIf(skip || isMissing("cpuPercent"))(
+    "a tree that stands back leaves the processors to one that does not, in whatever session it spins",
+    async () => {
+      const crowd = (limits: ProcessLimits) =>
+        Promise.all(
+          Array.from({ length: availableParallelism() }, async () =>
+            processorSeconds(await run(launcher, SPIN, limits)),
+          ),
+        );
+      const [first, behind] = await Promise.all([crowd({}), crowd({ nice: 10 })]);
+      const sum = (seconds: readonly number[]) => seconds.reduce((total, each) => total + each, 0);
+      expect(sum(behind)).toBeGreaterThan(0);
+      expect(sum(behind)).toBeLessThan(sum(first) / 2);
     },
     20_000,
   );

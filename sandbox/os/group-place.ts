@@ -19,6 +19,10 @@ const CPU_PERIOD_US = 100_000;
 const BYTES_PER_MIB = 1024 * 1024;
 /** For the trial of a place: any amount that a group takes. */
 const TRIAL_AMOUNT = 64;
+/** The kernel gives a process of niceness n the weight 1024 / 1.25^n; a group has 1024 in version 1 and 100 in version 2. */
+const NICE_STEP = 1.25;
+const FULL_SHARES = 1024;
+const FULL_WEIGHT = 100;
 
 /**
  * How a group is held to an amount: processes and threads, percent of one processor, or MiB. Memory that is swapped out counts
@@ -106,6 +110,17 @@ export function writeLimits(folder: string, limits: readonly LimitFile[]): void 
     if (!isOptional) writeFileSync(path, value);
     else if (existsSync(path)) tryTo(() => writeFileSync(path, value));
   }
+}
+
+/**
+ * How a group stands back like one process of that niceness: niceness itself counts only within a group, and every
+ * session is one on most desktops and servers, so that a stranger with nice 19 would have as much of a processor as we.
+ */
+export function weightFile(isUnified: boolean, nice: number): LimitFile {
+  const share = NICE_STEP ** -nice;
+  return isUnified
+    ? { file: "cpu.weight", value: String(Math.max(1, Math.round(FULL_WEIGHT * share))), isOptional: false }
+    : { file: "cpu.shares", value: String(Math.round(FULL_SHARES * share)), isOptional: false };
 }
 
 export function foldersIn(folder: string): string[] {

@@ -60,7 +60,7 @@ export type ProcessLimits = {
   readonly openFiles?: number;
   /** Size of one written file (RLIMIT_FSIZE), MiB. */
   readonly fileMib?: number;
-  /** How far it stands back for others on the processor, 0 to 19. */
+  /** How far it stands back for others on the processor, 0 to 19: each of its processes, and where there are control groups its whole tree. */
   readonly nice?: number;
 };
 

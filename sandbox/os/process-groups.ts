@@ -9,6 +9,7 @@ import {
   limitFiles,
   readText,
   tryTo,
+  weightFile,
   writeLimits,
 } from "./group-place.ts";
 import { sendSignal } from "./process-tree.ts";
@@ -43,6 +44,8 @@ export type GroupLimits = {
   readonly cpuPercent?: number;
   /** MiB, files in memory included; absent: no limit of its own. */
   readonly memoryMib?: number;
+  /** How far all of it together stands back for others on the processor, 0 to 19; absent: not at all. */
+  readonly nice?: number;
 };
 
 /** Control groups as the limit of processes where RLIMIT_NPROC is none, and of what no such limit counts together. */
@@ -86,18 +89,22 @@ export function openProcessGroups(cgroupsDir: string, launcherName: string): Pro
   return {
     pathPrefixes: bases.map((base) => join(base, name)),
     missing: [...(places.cpu ? [] : ["cpuPercent" as const]), ...(places.memory ? [] : ["memoryMib" as const])],
-    open({ processes, cpuPercent, memoryMib }) {
+    open({ processes, cpuPercent, memoryMib, nice }) {
       count += 1;
       const wanted = new Map<string, LimitFile[]>();
-      const hold = (controller: Controller, amount: number | undefined) => {
+      const hold = (controller: Controller, files: (isUnified: boolean) => readonly LimitFile[]) => {
         const place = places[controller];
-        if (place === undefined || amount === undefined) return;
+        const held = place === undefined ? [] : files(place.isUnified);
+        if (place === undefined || held.length === 0) return;
         const folder = join(place.folder, `${name}${count}`);
-        wanted.set(folder, [...(wanted.get(folder) ?? []), ...limitFiles(controller, place.isUnified, amount)]);
+        wanted.set(folder, [...(wanted.get(folder) ?? []), ...held]);
       };
-      hold("pids", processes);
-      hold("cpu", cpuPercent);
-      hold("memory", memoryMib);
+      const limit = (controller: Controller, amount: number | undefined) =>
+        hold(controller, (isUnified) => (amount === undefined ? [] : limitFiles(controller, isUnified, amount)));
+      limit("pids", processes);
+      limit("cpu", cpuPercent);
+      hold("cpu", (isUnified) => (nice === undefined ? [] : [weightFile(isUnified, nice)]));
+      limit("memory", memoryMib);
       return makeGroup(wanted);
     },
   };
