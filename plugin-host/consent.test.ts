@@ -106,6 +106,39 @@ describe("an upgrade", () => {
     expect(row()?.heldWants).toMatchObject([{ permission: "hook message.received" }]);
   });
 
+  test("whose hook hears more tools than before asks for more; fewer, limits and what a failure counts for are told", async () => {
+    const hooked = (version: string, tools: string[], onError: string, memoryMib: number) =>
+      authored(version, [], { hooks: [{ at: "tool.before", tools, onError }], limits: { memoryMib } });
+    expect(await lab.host.admin.install(hooked("1.0.0", ["shell"], "deny", 256), true)).toMatchObject({ ok: true });
+    const more = await lab.host.admin.look(hooked("1.1.0", ["shell", "read"], "deny", 256), false);
+    expect(more).toMatchObject({
+      value: { notes: ['new: it takes part in conversations as "hook tool.before of read"'] },
+    });
+    expect(await lab.host.admin.upgrade(hooked("1.1.0", [], "deny", 256), false)).toMatchObject({
+      value: { held: true },
+    });
+    const other = hooked("1.2.0", ["shell"], "allow", 512);
+    expect(await lab.host.admin.look(other, false)).toMatchObject({
+      value: {
+        notes: [
+          "its limit memoryMib changes from 256 to 512",
+          'when its hook at tool.before fails, "allow" counts, and no longer "deny"',
+        ],
+      },
+    });
+    expect(await lab.host.admin.upgrade(other, false)).toMatchObject({ value: { installed: true } });
+  });
+
+  test("of one that is turned off leaves it off, also when it is installed anew, and says so", async () => {
+    await granted("1.0.0");
+    expect(await lab.host.admin.enable("probe", false)).toMatchObject({ ok: true });
+    const again = await lab.host.admin.install(authored("1.1.0"), false);
+    expect(again).toMatchObject({ value: { installed: true, notes: [expect.stringContaining("it is turned off")] } });
+    expect(row()).toMatchObject({ version: "1.1.0", state: PluginState.DISABLED });
+    expect(await lab.host.admin.enable("probe", true)).toMatchObject({ ok: true });
+    expect(await act()).toMatchObject({ status: "done" });
+  });
+
   test("that waited is taken without what was taken back before", async () => {
     await granted("1.0.0", ["memory=read"]);
     await lab.host.admin.revoke("probe", ["memory=read"], false);

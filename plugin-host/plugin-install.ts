@@ -42,7 +42,8 @@ export function installPlugin(parts: AdminParts, request: InstallRequest): Promi
     const before = findBefore(parts, staged.manifest.name);
     const allow = staged.manifest.wants.map(({ permission }) => permission);
     const trusted = request.trust || (before?.grant.trusted ?? false);
-    const grant = { ...grantOf(staged, parts.now()), allow, trusted };
+    const enabled = before?.grant.enabled ?? true;
+    const grant = { ...grantOf(staged, parts.now()), allow, trusted, enabled };
     const placed = await place(parts, staged, grant);
     return placed.ok ? ok({ ...offer, installed: true }) : placed;
   });
@@ -220,6 +221,10 @@ function noteOf(
       (name) => `it needs the plugin "${name}", which is not installed and on: until then it does not run`,
     ),
     ...(change?.roles ?? []).map((role) => `new: it takes part in conversations as "${role}"`),
+    ...(change?.otherwise ?? []),
+    ...(before?.grant.enabled === false
+      ? [`it is turned off, and stays so: claw plugin enable ${manifest.name} turns it on`]
+      : []),
     ...withheld.map(({ permission }) => `${permission} was taken back from it; a yes gives it again`),
   ];
 }

@@ -1,3 +1,4 @@
+import type { PluginLimits } from "../manifest/limits.ts";
 import type { PluginManifest } from "../manifest/manifest.ts";
 import { describeOffers } from "../manifest/offers.ts";
 import type { StoredGrant } from "./grant-store.ts";
@@ -9,8 +10,10 @@ export type Before = { readonly grant: StoredGrant; readonly manifest: PluginMan
 export type AskedChange = {
   /** Permissions that it did not ask for before. */
   readonly permissions: readonly string[];
-  /** Where it would take part in conversations and did not before, e.g. "hook tool.before". */
+  /** Where it would take part in conversations and did not before, e.g. "hook tool.before of shell". */
   readonly roles: readonly string[];
+  /** What else is other than it was and needs no grant, for people: its limits, and what counts when a hook of its fails. */
+  readonly otherwise: readonly string[];
   /** Permissions that it asked for and asks for no longer. */
   readonly noLonger: readonly string[];
 };
@@ -22,7 +25,8 @@ export function compareAsked(next: PluginManifest, { grant, manifest }: Before):
   const roles = manifest === undefined ? [] : rolesOf(manifest);
   return {
     permissions: wanted.filter((permission) => !known.includes(permission)),
-    roles: rolesOf(next).filter((role) => !roles.includes(role)),
+    roles: rolesOf(next).filter((role) => !covers(roles, role)),
+    otherwise: manifest === undefined ? [] : [...limitChanges(manifest, next), ...failureChanges(manifest, next)],
     noLonger: known.filter((permission) => !wanted.includes(permission)),
   };
 }
@@ -36,7 +40,32 @@ export function asksForMore({ permissions, roles }: AskedChange): boolean {
  * slash commands are called by name, and each call is judged.
  */
 function rolesOf(manifest: PluginManifest): readonly string[] {
-  return [...new Set(describeOffers(manifest))].filter((offer) => !offer.startsWith("/"));
+  const hooks = manifest.hooks.flatMap(({ at, tools }) =>
+    tools.length === 0 ? [`hook ${at}`] : tools.map((tool) => `hook ${at} of ${tool}`),
+  );
+  const others = describeOffers({ ...manifest, hooks: [] }).filter((offer) => !offer.startsWith("/"));
+  return [...new Set([...hooks, ...others])];
+}
+
+/** A hook that heard the calls of all tools hears nothing new when it names some. */
+function covers(roles: readonly string[], role: string): boolean {
+  return roles.includes(role) || roles.includes(role.replace(/ of .*$/, ""));
+}
+
+function limitChanges({ limits: before }: PluginManifest, { limits: now }: PluginManifest): readonly string[] {
+  const unlimited = (value: number) => (value === 0 ? "no limit" : String(value));
+  return (Object.keys(now) as (keyof PluginLimits)[])
+    .filter((limit) => now[limit] !== before[limit])
+    .map((limit) => `its limit ${limit} changes from ${unlimited(before[limit])} to ${unlimited(now[limit])}`);
+}
+
+function failureChanges(before: PluginManifest, now: PluginManifest): readonly string[] {
+  const answers = ({ hooks }: PluginManifest, at: string) =>
+    [...new Set(hooks.filter((hook) => hook.at === at).map(({ onError }) => onError))].sort().join(" and ");
+  return [...new Set(now.hooks.map(({ at }) => at))]
+    .map((at) => ({ at, was: answers(before, at), is: answers(now, at) }))
+    .filter(({ was, is }) => was !== "" && was !== is)
+    .map(({ at, was, is }) => `when its hook at ${at} fails, "${is}" counts, and no longer "${was}"`);
 }
 
 /** The manifest as its grant leaves it: what was taken back is not asked for. */
