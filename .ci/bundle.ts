@@ -79,6 +79,17 @@ async function buildInto(folder: string): Promise<void> {
     format: "esm",
     banner: { js: REQUIRE },
   });
+  // So does the sandbox of the process that reads a PDF.
+  const pdfProcess = await build({
+    ...shared,
+    entryPoints: { "pdf-process": "core/memory/source/pdf-process.ts" },
+    outdir: folder,
+    platform: "node",
+    format: "esm",
+    minifyWhitespace: true,
+    minifySyntax: true,
+    banner: { js: REQUIRE },
+  });
   // The sandbox of a child with a filtered network shows it this one file; alone there, it is no ES module.
   const forwarder = await build({
     ...shared,
@@ -93,7 +104,7 @@ async function buildInto(folder: string): Promise<void> {
     await writeFile(bin, `#!/usr/bin/env node\n${await readFile(bin, "utf8")}`);
     await chmod(bin, 0o755);
   }
-  const inputs = [programs, hookHost, forwarder, ...guests]
+  const inputs = [programs, hookHost, pdfProcess, forwarder, ...guests]
     .flatMap(({ metafile }) => Object.keys(metafile.inputs))
     .concat(HOOK_TYPES)
     .filter((file) => !file.includes("node_modules"))

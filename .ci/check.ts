@@ -14,6 +14,7 @@ const LEFT_TO_NPM_TEST = [
   "plugin-host/life/misbehaving.test.ts",
   "plugin-host/life/stop-ladder.test.ts",
   "core/memory/sql/journal-query.test.ts",
+  "core/memory/source/pdf-text.test.ts",
   "core/journal/killed-writer.test.ts",
 ];
 
@@ -47,6 +48,7 @@ const STEPS: readonly Step[] = [
   { name: "proto format", command: ["buf", "format", "--diff", "--exit-code"] },
   { name: "proto generated", command: ["buf", "generate", "--template", "proto/buf.gen.yaml"] },
   { name: "generated code has no diff", command: ["git", "diff", "--exit-code", "--stat", "--", "proto/gen"] },
+  { name: "kernel is as its source", command: ["node", ".ci/kernel.ts", "--check"] },
   {
     name: "unit tests and tidy",
     command: [

@@ -5,6 +5,8 @@ import { benchSay, benchStart } from "./daemon.ts";
 import { printFigures } from "./figure.ts";
 import { benchHooks } from "./hooks.ts";
 import { benchJournal, printJournal } from "./journal.ts";
+import { benchMemory } from "./memory.ts";
+import { benchMemoryVectors } from "./memory-vectors.ts";
 import { benchPlugins } from "./plugins.ts";
 import { benchRounds } from "./rounds.ts";
 
@@ -15,3 +17,5 @@ printFigures("tool rounds (vendor SDK, loopback model server and both syncs incl
 printJournal(await benchJournal());
 await benchHooks();
 await benchPlugins();
+await benchMemoryVectors();
+printFigures("memory", await benchMemory());

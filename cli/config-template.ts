@@ -41,6 +41,23 @@ export const CONFIG_TEMPLATE = `# The settings of clawd. Take the "# " before a 
 # memory_mib = 32 # heap of one hook in one conversation
 # commands_without_sandbox = false  # true: command hooks run also where the machine has no OS sandbox
 
+# Memory. Without an embedder: openai when it has a key or an address, else gemini with a key, else the built-in one.
+# [memory]
+# enabled = true
+# auto_reindex = true               # watch indexed folders
+# conversations = true              # past conversations can be found
+# embedder = "builtin"              # or "openai", "gemini", "local", "plugin:NAME/ID", "none"
+# embedding_model = ""              # or the variable EMBEDDING_MODEL
+# embedding_api_url = ""            # or EMBEDDING_API_URL
+# embedding_api_key = ""            # or EMBEDDING_API_KEY
+# rrf = "weighted"                  # "unweighted": ranks by words and by vectors count the same
+# vector_weight = 1.0               # what ranks by vectors count beside 1 for words; 0.1 for the built-in embedder
+# half_life_days = 0                # a hit this old counts half; 0: age does not matter
+# recall = true                     # ask memory with a person's words before the model is asked
+# recall_tokens = 1000
+# recall_notes = 3
+# recall_documents = 3
+
 # Settings of the plugin "weather", which its own schema judges; then: claw plugin reload weather
 # [plugins.weather]
 # city = "Ulm"

@@ -1,6 +1,6 @@
 import type { Environment } from "./home.ts";
 
-/** Variables that decide which provider a daemon uses, and how. */
+/** Variables that decide which provider and which embedder a daemon uses, and how. */
 const PROVIDER_VARIABLES = [
   "ANTHROPIC_API_KEY",
   "ANTHROPIC_BASE_URL",
@@ -8,6 +8,10 @@ const PROVIDER_VARIABLES = [
   "OPENAI_BASE_URL",
   "GOOGLE_API_KEY",
   "GOOGLE_BASE_URL",
+  "LOCAL_BASE_URL",
+  "EMBEDDING_API_KEY",
+  "EMBEDDING_API_URL",
+  "EMBEDDING_MODEL",
 ];
 
 /** The set ones, without their values: enough for the daemon to notice that it was started with others. */

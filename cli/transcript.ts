@@ -135,6 +135,8 @@ export function openTranscript(paint: Paint, options: { readonly echoUser: boole
           return { text: reply.finish(), notes: turnLines(body.value, paint) };
         case "memoryRemembered":
           return note("", paint("dim", `✎ remembered: ${reason(body.value.text)}`));
+        case "memoryRecalled":
+          return note("", paint("dim", `✎ from memory: ${recalledText(body.value.memoryIds.length)}`));
         case "memoryForgotten":
           return note("", paint("dim", `✎ forgot ${escapeLine(body.value.memoryId)}`));
         case "sessionOpened":
@@ -147,6 +149,10 @@ export function openTranscript(paint: Paint, options: { readonly echoUser: boole
       }
     },
   };
+}
+
+function recalledText(hits: number): string {
+  return hits === 1 ? "one thing about that" : `${hits} things about that`;
 }
 
 function note(text: string, line: string): Shown {

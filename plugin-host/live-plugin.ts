@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { type Failure, fail, ok, type Result } from "../core/domain/failure.ts";
-import type { Memory } from "../core/domain/memory.ts";
+import type { Recall } from "../core/domain/memory.ts";
 import type { TokenBucket } from "../core/domain/token-bucket.ts";
 import type { Tool } from "../core/domain/tool.ts";
 import type { Launcher } from "../sandbox/os/launcher.ts";
@@ -50,7 +50,7 @@ export type RegistryParts = {
   readonly hostVersion: string;
   readonly hostMajors: readonly number[];
   readonly settings: ReadSettings;
-  readonly recall: Memory["search"];
+  readonly recall: Recall;
   readonly records: PluginRecords;
   readonly artifacts: Artifacts;
   readonly now: () => number;

@@ -5,7 +5,7 @@ import type { DocumentSources } from "../core/domain/document-source.ts";
 import type { Embedder } from "../core/domain/embedder.ts";
 import type { Failure } from "../core/domain/failure.ts";
 import type { HookSource } from "../core/domain/hook.ts";
-import type { Memory } from "../core/domain/memory.ts";
+import type { Recall } from "../core/domain/memory.ts";
 import type { ProviderSource } from "../core/domain/provider.ts";
 import type { SlashCommandSource } from "../core/domain/slash-command.ts";
 import type { ToolSource } from "../core/domain/tool.ts";
@@ -51,7 +51,7 @@ export type PluginHostOptions = {
   readonly now: () => number;
   /** Unpredictable bytes: tokens, names of folders, jitter. */
   readonly random: (bytes: number) => Uint8Array;
-  readonly recall: Memory["search"];
+  readonly recall: Recall;
   /** What is kept of plugins for good. */
   readonly records: PluginRecords;
   /** What they wrote that is too large for a message; out of every plugin's reach. Made when something is written. */
@@ -66,7 +66,7 @@ export type PluginHost = {
   readonly models: ProviderSource;
   readonly commands: SlashCommandSource;
   readonly sources: DocumentSources;
-  embedders(): readonly Embedder[];
+  embedders(): readonly { readonly plugin: string; readonly embedder: Embedder }[];
   readonly admin: PluginAdmin;
   /** What is wrong with plugins that are turned on. */
   problems(): readonly Failure[];
@@ -100,7 +100,10 @@ export async function openPluginHost(options: PluginHostOptions): Promise<Plugin
     models: () => registry.enabled().flatMap(({ offers }) => offers.models),
     commands: () => registry.enabled().flatMap(({ offers }) => offers.commands),
     sources: () => registry.enabled().flatMap(({ offers }) => offers.sources),
-    embedders: () => registry.enabled().flatMap(({ offers }) => offers.embedders),
+    embedders: () =>
+      registry
+        .enabled()
+        .flatMap(({ manifest, offers }) => offers.embedders.map((embedder) => ({ plugin: manifest.name, embedder }))),
     admin: createPluginAdmin({
       registry,
       grants,

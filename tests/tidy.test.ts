@@ -23,6 +23,7 @@ const ENTRIES = new Set([
   "sandbox/guest/whatwg-url.d.ts",
   "core/memory/worker/memory-worker.ts",
   "core/memory/sql/query-process.ts",
+  "core/memory/source/pdf-process.ts",
   "plugin-host/sdk/plugin.ts",
   ".ci/bundle.ts",
   ".ci/check.ts",

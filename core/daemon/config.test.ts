@@ -20,6 +20,11 @@ test("no file means the defaults, without a word", async () => {
     limits: { attendedSteps: 250, unattendedSteps: 10, approvalMs: 300_000, outputChars: 100_000 },
     shell: { network: "none", read: [], write: [] },
     hooks: { killsAllowed: 3, killWindowMs: 600_000, commandsWithoutSandbox: false },
+    memory: {
+      ...{ enabled: true, autoReindex: true, conversations: true, rrf: "weighted", halfLifeDays: 0 },
+      ...{ embedder: "", embeddingModel: "", embeddingApiUrl: "", embeddingApiKey: "", vectorWeight: undefined },
+      ...{ recall: true, recallTokens: 1000, recallNotes: 3, recallDocuments: 3 },
+    },
   });
 });
 
@@ -53,6 +58,15 @@ test.each([
   ["[plugins]\ncrashes_allowed = 0\n", "line 2: plugins.crashes_allowed must be at least 1"],
   ['[hooks]\ncommands_without_sandbox = "yes"\n', "line 2: hooks.commands_without_sandbox must be true or false"],
   ['[record]\ntape = "x.tape"\n', "line 2: record.tape must be an absolute path"],
+  ['[memory]\nembedder = "word2vec"\n', 'line 2: memory.embedder must be "builtin", "openai"'],
+  ['[memory]\nembedder = "plugin:notes"\n', "line 2: memory.embedder must be"],
+  ['[memory]\nembedding_api_url = "localhost"\n', "line 2: memory.embedding_api_url must be an address"],
+  ['[memory]\nrrf = "fair"\n', 'line 2: memory.rrf must be "weighted" or "unweighted"'],
+  ["[memory]\nvector_weight = -1\n", "line 2: memory.vector_weight must be a number from 0 on"],
+  ["[memory]\nvector_weight = 101.5\n", "line 2: memory.vector_weight must be at most 100"],
+  ["[memory]\nhalf_life_days = inf\n", "line 2: memory.half_life_days must be a number from 0 on"],
+  ["[memory]\nrecall_notes = 1.5\n", "line 2: memory.recall_notes must be a whole number"],
+  ["[memory]\nrecall_tokens = 200000\n", "line 2: memory.recall_tokens must be at most 100000"],
   ["model = \n", "line 1:"],
   ["[a]\n[a]\n", "line 2:"],
 ])("%j is refused with line and key", (text, said) => {

@@ -10,6 +10,7 @@ import { nearestWord } from "../domain/nearest-word.ts";
 import { checkRulePattern, type Policy, type Verdict } from "../domain/policy.ts";
 import { DEFAULT_LIMITS, type TurnLimits } from "../session/turn-context.ts";
 import type { ShellNetwork } from "../tools/shell-network.ts";
+import { checkMemoryValues, MEMORY_KEYS, type MemoryConfig, memoryConfigFrom } from "./memory-settings.ts";
 
 /** What config.toml says, checked. Every key is described in docs/config.md. */
 export type Config = {
@@ -38,6 +39,7 @@ export type Config = {
   readonly tape: string;
   /** After how many crashes within which time a plugin rests. */
   readonly breaker: { readonly crashesAllowed: number; readonly windowMs: number };
+  readonly memory: MemoryConfig;
   /** [plugins.NAME], as it stands there: only the plugin's own schema can judge it. */
   readonly plugins: ReadonlyMap<string, JsonObject>;
 };
@@ -48,7 +50,7 @@ export type LoadedConfig = {
   readonly problems: readonly Failure[];
 };
 
-type Kind = "string" | "number" | "boolean" | "strings";
+type Kind = "string" | "number" | "fraction" | "boolean" | "strings";
 type Value = string | number | boolean | readonly string[];
 
 /** Every key there is, with its kind. */
@@ -80,6 +82,7 @@ const KEYS: Readonly<Record<string, Kind>> = {
   "gateway.port": "number",
   "gateway.token": "string",
   "record.tape": "string",
+  ...MEMORY_KEYS,
 };
 
 /** So many kills of a hook's process within so long turn the hook off. */
@@ -218,6 +221,7 @@ function isTable(value: unknown): value is Record<string, unknown> {
 function isKind(value: unknown, kind: Kind): value is Value {
   if (kind === "strings") return Array.isArray(value) && value.every((item) => typeof item === "string");
   if (kind === "number") return typeof value === "number" && Number.isInteger(value) && value >= 0;
+  if (kind === "fraction") return typeof value === "number" && Number.isFinite(value) && value >= 0;
   return typeof value === kind;
 }
 
@@ -227,6 +231,8 @@ function article(kind: Kind): string {
       return "a list of strings";
     case "number":
       return "a whole number from 0 on";
+    case "fraction":
+      return "a number from 0 on";
     case "boolean":
       return "true or false";
     case "string":
@@ -298,7 +304,7 @@ function checkValues(values: ReadonlyMap<string, Value>): { key: string; what: s
   if (typeof memoryMib === "number" && (memoryMib < MEMORY_MIN_MIB || memoryMib > MEMORY_MAX_MIB)) {
     return { key: "hooks.memory_mib", what: `must be from ${MEMORY_MIN_MIB} to ${MEMORY_MAX_MIB}, not ${memoryMib}` };
   }
-  return undefined;
+  return checkMemoryValues(values);
 }
 
 const VERDICTS: readonly Verdict[] = ["allow", "ask", "deny"];
@@ -343,6 +349,7 @@ function configFrom(values: ReadonlyMap<string, Value>, plugins: Config["plugins
       crashesAllowed: number("plugins.crashes_allowed", CRASHES_ALLOWED),
       windowMs: number("plugins.crash_window_seconds", CRASH_WINDOW_SECONDS) * 1000,
     },
+    memory: memoryConfigFrom(values),
     plugins,
   };
 }

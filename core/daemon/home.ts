@@ -16,6 +16,8 @@ export type Home = {
   readonly artifacts: string;
   readonly grants: string;
   readonly memory: string;
+  /** Journals of the named indices of vectors. */
+  readonly vectors: string;
   readonly tokenFile: string;
   /** The gateway's socket. */
   readonly socket: string;
@@ -37,6 +39,7 @@ export function homeAt(folder: string, runtimeDir: string): Home {
     artifacts: join(dir, "artifacts"),
     grants: join(dir, "grants"),
     memory: join(dir, "memory"),
+    vectors: join(dir, "vectors"),
     tokenFile: join(dir, "token"),
     socket: Buffer.byteLength(socket) <= SOCKET_PATH_LIMIT_BYTES ? socket : join(short, `clawd-${digest}.sock`),
     runtime: join(short, `clawd-${digest}`),

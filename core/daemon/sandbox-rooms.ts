@@ -13,6 +13,7 @@ import { protectedPath } from "../tools/protected-path.ts";
 import type { Config } from "./config.ts";
 import type { Home } from "./home.ts";
 import { machineFacts, ownAddresses } from "./machine-facts.ts";
+import { strangersRecall, strangersRemember } from "./memory-ports.ts";
 import type { Surroundings } from "./wire.ts";
 
 /** The way out to the network, and the door to child processes that may use it. */
@@ -84,7 +85,7 @@ export function openSandbox(
     ...{ engine, journal },
     broker: {
       ...broker,
-      memory: { search: memory.search, remember: (text) => memory.remember(text, "agent", "") },
+      memory: { search: strangersRecall(memory), remember: strangersRemember(memory) },
     },
     hooksDir: home.hooks,
     typesFile: join(programs, "hooks.d.ts"),

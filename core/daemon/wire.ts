@@ -10,9 +10,8 @@ import { mergeHooks } from "../domain/hook-chain.ts";
 import type { Tool } from "../domain/tool.ts";
 import { openGateway } from "../gateway/gateway.ts";
 import { openJournal } from "../journal/jsonl-journal.ts";
+import { turnRecall } from "../memory/note/turn-recall.ts";
 import { journalQuery } from "../memory/sql/journal-query.ts";
-import { openMemory } from "../memory/memory.ts";
-import { memoryTools } from "../memory/tool/memory-tools.ts";
 import { providerCatalog } from "../provider/catalog.ts";
 import { standardGates } from "../session/gates.ts";
 import { sessionRegistry } from "../session/session-registry.ts";
@@ -22,6 +21,9 @@ import { withPluginHooks } from "./all-hooks.ts";
 import { type Config, loadConfig } from "./config.ts";
 import type { Home } from "./home.ts";
 import { idMaker } from "./ids.ts";
+import { strangersRecall } from "./memory-ports.ts";
+import { openMemoryRoom } from "./memory-room.ts";
+import { openMemoryToolRoom } from "./memory-tool-room.ts";
 import { pluginSettings } from "./plugin-settings.ts";
 import { openSandbox, openWalls } from "./sandbox-rooms.ts";
 import { diagnose, staleVariables } from "./status.ts";
@@ -65,13 +67,12 @@ export async function buildHouse(home: Home, around: Surroundings): Promise<Resu
   if (!journal.ok) return journal;
   const { launcher } = walls;
   const newId = idMaker(now, randomBytes);
-  const memory = openMemory({
-    dir: home.memory,
-    dataDir: home.dir,
-    workerFile: join(programs, "memory-worker.js"),
-    journal: journal.value,
+  const memoryRoom = openMemoryRoom(
+    { home, around, config: config.memory },
+    { journal: journal.value, launcher },
     newId,
-  });
+  );
+  const { memory } = memoryRoom;
   // A command that reached a socket could give itself every permission; with a long name they lie outside the folder.
   const protectedPaths = [realpathSync(home.dir), home.dir, home.socket, home.runtime];
   const sandbox = openSandbox(
@@ -96,22 +97,31 @@ export async function buildHouse(home: Home, around: Surroundings): Promise<Resu
     }),
     now,
     random: randomBytes,
-    recall: memory.search,
+    recall: strangersRecall(memory),
     records: openPluginRecords(journal.value),
     artifactsDir: home.artifacts,
+  });
+  const memoryTools = openMemoryToolRoom({
+    ...{ room: memoryRoom, home, journal: journal.value, protectedPaths, now },
+    complain: around.complain,
+  });
+  memoryRoom.furnish({
+    embedders: plugins.embedders,
+    sources: () => [memoryTools.source, ...plugins.sources()],
   });
   const providers = providerCatalog(providerConfig(config, env), now, plugins.models);
   const own: readonly Tool[] = [
     ...createTools({ launcher, protectedPaths, shell: { searchPath: env.PATH ?? "", ...config.shell } }),
-    ...memoryTools(memory),
+    ...(config.memory.enabled ? memoryTools.tools : []),
   ];
   const sessions = sessionRegistry(journal.value, {
     providers,
     tools: () => [...own, ...plugins.tools()],
-    commands: plugins.commands,
+    commands: () => [...(config.memory.enabled ? memoryTools.commands : []), ...plugins.commands()],
     gates: standardGates(config.policy, (path, workspace) => protectedPath(path, workspace, protectedPaths)),
     hooks: mergeHooks([sandbox.hooks.source, plugins.hooks]),
     record: sandbox.hooks.records.decided,
+    recall: config.memory.enabled && config.memory.recall ? turnRecall(memory, config.memory) : undefined,
     limits: config.limits,
     complain: around.complain,
     now,
@@ -130,11 +140,11 @@ export async function buildHouse(home: Home, around: Surroundings): Promise<Resu
         provider: providers.defaultName,
         sandbox: { level: launcher.level, detail: launcher.detail },
         startedAtMs,
-        problems: [...problems, ...plugins.problems()],
+        problems: [...problems, ...memoryRoom.problems(), ...plugins.problems()],
       };
     },
     async doctor() {
-      const status = { ...(await daemon.status()), problems };
+      const status = { ...(await daemon.status()), problems: [...problems, ...memoryRoom.problems()] };
       const [hooks, trials] = await Promise.all([
         sandbox.hooks.admin.list(),
         tryToEscape(launcher, nodeBinary, around.pid),
@@ -150,7 +160,10 @@ export async function buildHouse(home: Home, around: Surroundings): Promise<Resu
     hooks: withPluginHooks(sandbox.hooks.admin, plugins),
     scripts: sandbox.scripts,
     memory,
-    query: journalQuery({ journalDir: home.sessions, nodeBinary, queryFile: join(programs, "query-process.js") }),
+    query: journalQuery({
+      ...{ journalDir: home.sessions, nodeBinary, queryFile: join(programs, "query-process.js") },
+      memory: memoryTools.copy,
+    }),
   };
   const tcp =
     config.gateway === undefined
@@ -159,6 +172,7 @@ export async function buildHouse(home: Home, around: Surroundings): Promise<Resu
   const gateway = await openGateway({ socket: home.socket, tcp }, sessions, journal.value, admin);
   if (!gateway.ok) return gateway;
   tcpAddress = gateway.value.tcpAddress;
+  if (config.memory.enabled && config.memory.autoReindex) memory.keepUp();
   // Nobody waits for this: the doors are open, and open turns are rare.
   sessions.resumeOpenTurns().catch(around.complain);
 
@@ -169,7 +183,7 @@ export async function buildHouse(home: Home, around: Surroundings): Promise<Resu
       // Turns end first and their clients hear of it; then the doors close; the journal is last, when nobody writes.
       await sessions.close();
       await gateway.value.close();
-      await Promise.all([plugins.close(), sandbox.close(), memory.close()]);
+      await Promise.all([plugins.close(), sandbox.close(), memoryTools.close(), memoryRoom.close()]);
       await journal.value.close();
     },
   });

@@ -4,6 +4,7 @@ import type { Result } from "./failure.ts";
 export type Embedder = {
   /** Names the model in this form for ever: vectors of different ids are never compared. */
   readonly id: string;
+  /** Numbers of a vector; 0 while that is unknown, which ends with the first answer. */
   readonly dimensions: number;
   /** One vector a text, in their order, each of `dimensions` numbers. */
   embed(

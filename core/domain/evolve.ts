@@ -6,6 +6,7 @@ import {
   type ContextBuilt,
   type Event,
   type HookRan,
+  type MemoryRecalled,
   type ToolCallEnded,
   type ToolCallStarted,
   ToolCallStatus,
@@ -13,7 +14,7 @@ import {
   TurnOutcome,
 } from "../../proto/gen/clawd/v1/event_pb.ts";
 import { failureFromProto } from "./failure.ts";
-import { contextBlock } from "./prompt.ts";
+import { contextBlock, recalledBlock } from "./prompt.ts";
 import type { Message, ReplyBlock, ResultBlock, TokenUsage, WordsBlock } from "./provider.ts";
 import { type Approval, answerKey, type EndedTurn, readHookCallId, type Session, type ToolCall } from "./session.ts";
 
@@ -26,6 +27,7 @@ const FRESH_TURN = {
   said: "",
   context: "",
   contextHeard: false,
+  recalled: false,
   built: undefined,
 };
 
@@ -57,6 +59,8 @@ function changes(session: Session, body: Event["body"]): Partial<Session> {
       return hearHook(session, body.value);
     case "contextBuilt":
       return buildContext(session, body.value);
+    case "memoryRecalled":
+      return recallMemory(session, body.value);
     case "approvalAsked":
       return askApproval(session, body.value);
     case "approvalAnswered":
@@ -151,6 +155,13 @@ function buildContext({ turn, messages }: Session, built: ContextBuilt): Partial
     turn: { ...turn, context, contextHeard: true },
     messages: context === "" ? messages : withWords(messages, [contextBlock(context)]),
   };
+}
+
+/** Before the first reply only, for the same reason. */
+function recallMemory({ turn, messages }: Session, { turnId, text }: MemoryRecalled): Partial<Session> {
+  if (turn === undefined || turnId !== turn.id || turn.recalled || turn.steps > 0) return {};
+  if (messages.at(-1)?.role !== "user" || text === "") return {};
+  return { turn: { ...turn, recalled: true }, messages: withWords(messages, [recalledBlock(text)]) };
 }
 
 function startCall(session: Session, { callId, turnId, tool, args = {}, attempt }: ToolCallStarted): Partial<Session> {

@@ -1,4 +1,4 @@
-import type { EventBody } from "./event.ts";
+import type { Event, EventBody } from "./event.ts";
 import { fail, ok, type Result } from "./failure.ts";
 import { type Journal, JournalError } from "./journal.ts";
 
@@ -26,6 +26,8 @@ export type LedgerParts<Fold> = {
   begin(): Fold;
   /** Changes the fold by one fact; passes over those that it does not know. */
   apply(fold: Fold, body: EventBody): void;
+  /** Hears of each fact once it is durable, after it was applied: only then it has a time. */
+  stamp?(fold: Fold, event: Event): void;
 };
 
 type Folded<Fold> = { readonly fold: Fold; lastSeq: number };
@@ -57,6 +59,7 @@ export function openLedger<Fold>(parts: LedgerParts<Fold>): Ledger<Fold> {
       if (bodies.length === 0) return ok(undefined);
       const appended = await appendTo(journal, id, now.lastSeq, bodies);
       if (appended.ok) {
+        for (const event of appended.value) parts.stamp?.(now.fold, event);
         now.lastSeq += bodies.length;
         return ok(undefined);
       }
@@ -123,14 +126,18 @@ async function appendTo(journal: Journal, id: string, lastSeq: number, bodies: r
   return journal.append(id, lastSeq, bodies);
 }
 
-async function foldJournal<Fold>({ journal, id, begin, apply }: LedgerParts<Fold>): Promise<Result<Folded<Fold>>> {
+async function foldJournal<Fold>(parts: LedgerParts<Fold>): Promise<Result<Folded<Fold>>> {
+  const { journal, id, begin, apply } = parts;
   const folded: Folded<Fold> = { fold: begin(), lastSeq: 0 };
   try {
     const events = journal.read(id, { after: 0, follow: false }, new AbortController().signal);
-    for await (const { seq, body } of events) {
+    for await (const event of events) {
       // A newer daemon's fact has no body that this one knows; it is counted all the same.
-      if (body.case !== undefined) apply(folded.fold, body);
-      folded.lastSeq = seq;
+      if (event.body.case !== undefined) {
+        apply(folded.fold, event.body);
+        parts.stamp?.(folded.fold, event);
+      }
+      folded.lastSeq = event.seq;
     }
     return ok(folded);
   } catch (cause) {

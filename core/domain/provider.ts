@@ -27,8 +27,13 @@ export function malformedArgs(args: JsonObject): string | undefined {
   return typeof raw === "string" && Object.keys(args).length === 1 ? raw : undefined;
 }
 
-/** Words for the model: a person's, or with `byHooks` what hooks put beside them. */
-export type WordsBlock = { readonly kind: "text"; readonly text: string; readonly byHooks?: true };
+/** Words for the model: a person's, or what hooks or memory put beside them. */
+export type WordsBlock = {
+  readonly kind: "text";
+  readonly text: string;
+  readonly byHooks?: true;
+  readonly byMemory?: true;
+};
 
 /** A message is frozen once it is in a session, so adapters may cache what they made of it. */
 export type Message =

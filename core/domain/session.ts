@@ -27,6 +27,8 @@ export type Turn = {
   readonly context: string;
   /** True once they were heard, whatever they said: a turn that is taken up again does not ask them twice. */
   readonly contextHeard: boolean;
+  /** True once what memory holds was put beside the words of this turn; part of `messages`. */
+  readonly recalled: boolean;
   /** What hooks of `model.before` made of one model call. */
   readonly built: Built | undefined;
 };

@@ -6,7 +6,6 @@ import {
   DaemonService,
   HookAdminService,
   JournalService,
-  MemoryService,
   PluginAdminService,
   ScriptService,
 } from "../../proto/gen/clawd/v1/admin_pb.ts";
@@ -17,8 +16,7 @@ import type { Journal } from "../domain/journal.ts";
 import type { Memory } from "../domain/memory.ts";
 import type { SessionRegistry } from "../session/session-registry.ts";
 import { unwrap } from "./connect-failure.ts";
-
-const SEARCH_LIMIT = 10;
+import { routeMemory } from "./memory-service.ts";
 
 /** What the admin doors open to; the daemon hands it over whole. */
 export type Admin = {
@@ -123,27 +121,6 @@ function routeHooks(router: ConnectRouter, hooks: HookAdmin): void {
 function answerValue(answer: HookAnswer): Value | undefined {
   if (answer.do === "modify") return fromJson(ValueSchema, answer.value);
   return answer.do === "answer" ? fromJson(ValueSchema, answer.result) : undefined;
-}
-
-function routeMemory(router: ConnectRouter, memory: Memory): void {
-  router.service(MemoryService, {
-    async *index({ folder }, { signal }) {
-      for await (const progress of memory.index(folder, signal)) yield unwrap(progress);
-    },
-    async search({ query, limit }, { signal }) {
-      const hits = unwrap(await memory.search(query, limit === 0 ? SEARCH_LIMIT : limit, signal));
-      return { hits: hits.map(({ id, ...hit }) => ({ memoryId: id, ...hit })) };
-    },
-    remember: async ({ text }) => ({ memoryId: unwrap(await memory.remember(text, "owner", "")) }),
-    async forget({ memoryId }) {
-      unwrap(await memory.forget(memoryId));
-      return {};
-    },
-    async stats() {
-      const { folders, ...stats } = unwrap(await memory.stats());
-      return { ...stats, folders: [...folders] };
-    },
-  });
 }
 
 function routeJournals(router: ConnectRouter, query: JournalQuery, journal: Journal): void {

@@ -46,6 +46,7 @@ beforeAll(async () => {
     commands: () => [],
     gates: [],
     hooks: { hears: async () => false, run: async () => NO_HOOKS, forget() {} },
+    recall: undefined,
     record: async () => ({ ok: true, value: undefined }),
     limits: DEFAULT_LIMITS,
     complain: (cause) => console.error(cause),

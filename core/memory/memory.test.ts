@@ -5,18 +5,18 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import type { IndexProgress, Memory, MemoryHit } from "../domain/memory.ts";
+import type { IndexProgress, MemoryHit, NoteDraft } from "../domain/memory.ts";
 import { type JsonlJournal, openJournal } from "../journal/jsonl-journal.ts";
-import { openMemory } from "./memory.ts";
+import { NOWHERE, openTestMemory, type TestMemory } from "./fixtures/memory-bench.ts";
+import type { MemoryOptions } from "./memory.ts";
 
-const WORKER_FILE = join(import.meta.dirname, "worker/memory-worker.ts");
 const INDEX_CHILD = join(import.meta.dirname, "fixtures", "index-child.ts");
 const never = new AbortController().signal;
 
 let home = "";
 let source = "";
 let journal: JsonlJournal;
-const opened: Memory[] = [];
+const opened: TestMemory[] = [];
 let lastId = 0;
 
 beforeEach(async () => {
@@ -34,15 +34,19 @@ afterEach(async () => {
   await rm(home, { recursive: true, force: true });
 });
 
-function open(dir = join(home, "memory")): Memory {
-  const memory = openMemory({ dir, dataDir: dir, workerFile: WORKER_FILE, journal, newId: () => `note-${++lastId}` });
+function open(dir = join(home, "memory"), more: Partial<MemoryOptions> = {}): TestMemory {
+  const memory = openTestMemory(dir, journal, { newId: () => `note-${++lastId}`, ...more });
   opened.push(memory);
   return memory;
 }
 
-async function indexAll(memory: Memory, folder = source, signal = never): Promise<IndexProgress> {
+const note = (text: string, author: "owner" | "agent" = "agent"): NoteDraft => {
+  return { text, author, viewer: NOWHERE, scope: "person" };
+};
+
+async function indexAll(memory: TestMemory, folder = source, signal = never): Promise<IndexProgress> {
   let last: IndexProgress | undefined;
-  for await (const progress of memory.index(folder, signal)) {
+  for await (const progress of memory.index({ kind: "folder", folder }, signal)) {
     if (!progress.ok) throw new Error(`${progress.failure.code}: ${progress.failure.message}`);
     last = progress.value;
   }
@@ -50,12 +54,11 @@ async function indexAll(memory: Memory, folder = source, signal = never): Promis
   return last;
 }
 
-async function find(memory: Memory, query: string, limit = 10): Promise<readonly MemoryHit[]> {
-  const found = await memory.search(query, limit, never);
-  if (!found.ok) throw new Error(`${found.failure.code}: ${found.failure.message}`);
-  return found.value;
+function find(memory: TestMemory, text: string, limit = 10): Promise<readonly MemoryHit[]> {
+  return memory.find(text, { limit });
 }
 
+const NOTHING_DONE = { files: 0, filesTotal: 0, chunks: 0, skipped: 0, removed: 0, done: true };
 const paths = (hits: readonly MemoryHit[]) => hits.map((hit) => `${hit.path.replace(`${source}/`, "")}:${hit.line}`);
 
 async function fillSource(files: number): Promise<void> {
@@ -69,7 +72,7 @@ async function fillSource(files: number): Promise<void> {
 }
 
 const QUERIES = ["word3 topic2", "topic4", "part 7 word11", "filler", "f20"];
-const answers = (memory: Memory) => Promise.all(QUERIES.map((query) => find(memory, query, 25)));
+const answers = (memory: TestMemory) => Promise.all(QUERIES.map((query) => find(memory, query, 25)));
 
 test("a search finds files by their words and says where", async () => {
   await mkdir(join(source, "docs"));
@@ -79,16 +82,23 @@ test("a search finds files by their words and says where", async () => {
   );
   await writeFile(join(source, "server.ts"), "export function parseHttpRequest() {}\n");
   const memory = open();
-  expect(await indexAll(memory)).toEqual({ files: 2, filesTotal: 2, chunks: 3, skipped: 0, done: true });
+  expect(await indexAll(memory)).toEqual({ ...NOTHING_DONE, files: 2, filesTotal: 2, chunks: 3 });
   const [hit] = await find(memory, "how do I close journals?");
   expect(hit).toEqual({
-    id: expect.stringMatching(/^file:[0-9a-f]+$/),
-    path: join(source, "docs", "guide.md"),
-    line: 5,
-    text: "## Closing a journal\n\nCall close; handles are flushed.",
-    score: expect.any(Number),
-    author: "file",
+    ...{ id: expect.stringMatching(/^file:[0-9a-f]+$/), kind: "file", author: "file", sessionId: "" },
+    ...{
+      path: join(source, "docs", "guide.md"),
+      line: 5,
+      page: 0,
+      title: expect.stringContaining("Closing a journal"),
+    },
+    text: expect.stringContaining("Call close; handles are flushed."),
+    snippet: { text: expect.stringContaining("Call close"), marks: expect.any(Array) },
+    score: 1 / 61,
+    atMs: expect.any(Number),
+    reason: { lexical: { rank: 1, score: expect.any(Number) }, recency: 1, importance: 1, folded: [] },
   });
+  expect(hit?.snippet.marks.map(([start, end]) => hit.snippet.text.slice(start, end))).toContain("close");
   expect(paths(await find(memory, "http request"))).toEqual(["server.ts:1"]);
   expect(await find(memory, "nowhere")).toEqual([]);
 });
@@ -99,25 +109,21 @@ test("what is binary, too large, ignored, linked or foreign to a project stays o
   await symlink(join(home, "outside"), join(source, "linked"));
   await symlink(join(home, "outside", "secret.md"), join(source, "linked.md"));
   await writeFile(join(source, "binary.md"), "marker \0");
-  await writeFile(join(source, "large.md"), `marker ${"x".repeat(1_100_000)}`);
+  await writeFile(join(source, "large.md"), `marker ${"x".repeat(10_500_000)}`);
   await writeFile(join(source, ".gitignore"), "ignored.md\n");
   for (const folder of ["node_modules", ".git", "dist", "sub"]) await mkdir(join(source, folder));
   for (const file of ["ignored.md", "node_modules/a.md", ".git/a.md", "dist/a.md", "sub/ignored.md", "sub/good.md"]) {
     await writeFile(join(source, file), "marker");
   }
   const memory = open();
-  expect(await indexAll(memory)).toMatchObject({ files: 4, skipped: 2 });
+  expect(await indexAll(memory)).toMatchObject({ files: 3, skipped: 2 });
   expect(paths(await find(memory, "marker"))).toEqual(["sub/good.md:1"]);
 });
 
 test("the daemon's own data is never indexed, though the folder around it is", async () => {
   await writeFile(join(home, "config.toml"), 'api_key = "sk-secret"');
   await writeFile(join(source, "mine.md"), "my words about sk-secret");
-  const memory = openMemory({
-    ...{ dir: join(home, "data/memory"), dataDir: join(home, "data"), workerFile: WORKER_FILE, journal },
-    newId: () => "n",
-  });
-  opened.push(memory);
+  const memory = open(join(home, "data/memory"), { dataDir: join(home, "data") });
   await mkdir(join(home, "data"), { recursive: true });
   await writeFile(join(home, "data/config.toml"), 'api_key = "sk-secret"');
   await indexAll(memory, home);
@@ -149,8 +155,7 @@ test("changed, new, removed and restored files leave the index as if it were mad
 test("an index run that was killed changes no answer, and the next one goes on to the same index", async () => {
   await fillSource(140);
   const dir = join(home, "memory");
-  const child = () =>
-    spawn(process.execPath, [INDEX_CHILD, dir, source, WORKER_FILE], { stdio: ["ignore", "pipe", "inherit"] });
+  const child = () => spawn(process.execPath, [INDEX_CHILD, dir, source], { stdio: ["ignore", "pipe", "inherit"] });
   for (const reports of [1, 2, 3]) {
     const running = child();
     const gone = once(running, "exit");
@@ -175,22 +180,28 @@ test("an aborted run says so, keeps the old answers, and searches go on meanwhil
   await rm(join(source, "old.md"));
   const stop = new AbortController();
   const codes: string[] = [];
-  for await (const progress of memory.index(source, stop.signal)) {
+  for await (const progress of memory.index({ kind: "folder", folder: source }, stop.signal)) {
     codes.push(progress.ok ? "ok" : progress.failure.code);
-    expect(paths(await find(memory, "kangaroo topic1"))).toEqual(["old.md:1"]);
     stop.abort();
   }
-  expect(codes.at(-1)).toBe("cancelled");
+  expect(codes).toEqual(["ok", "cancelled"]);
   expect(paths(await find(memory, "kangaroo topic1"))).toEqual(["old.md:1"]);
-  await indexAll(memory);
+  let running = true;
+  const seen = new Set<string>();
+  const indexing = indexAll(memory).finally(() => {
+    running = false;
+  });
+  while (running) seen.add(`${paths(await find(memory, "kangaroo topic1", 25)).length}`);
+  await indexing;
+  expect([...seen].filter((hits) => hits !== "1" && hits !== "25")).toEqual([]);
   expect(paths(await find(memory, "kangaroo"))).toEqual([]);
 });
 
 test("a reader that leaves early stops the run, one that never reads does not block the next", async () => {
   await fillSource(30);
   const memory = open();
-  for await (const _ of memory.index(source, never)) break;
-  const unread = memory.index(source, never)[Symbol.asyncIterator]();
+  for await (const _ of memory.index({ kind: "folder", folder: source }, never)) break;
+  const unread = memory.index({ kind: "folder", folder: source }, never)[Symbol.asyncIterator]();
   await unread.next();
   expect(await indexAll(memory)).toMatchObject({ files: 30, done: true });
 });
@@ -218,21 +229,22 @@ test("a deleted, damaged or foreign store is rebuilt from its folders before it 
     await memory.close();
   }
   expect((await readdir(join(home, "memory"))).sort()).toEqual([
-    "folders.json",
     "memory.duckdb",
     "memory.duckdb.aside",
+    "segments",
+    "sources.json",
   ]);
 });
 
 test("a store that another process or another opening holds is refused by name", async () => {
   await writeFile(join(source, "a.md"), "kangaroo");
   const dir = join(home, "memory");
-  const holder = spawn(process.execPath, [INDEX_CHILD, dir, source, WORKER_FILE, "stay"], {
+  const holder = spawn(process.execPath, [INDEX_CHILD, dir, source, "stay"], {
     stdio: ["pipe", "pipe", "inherit"],
   });
   const gone = once(holder, "exit");
   for await (const line of createInterface({ input: holder.stdout })) if (line === "done") break;
-  const refused = await open(dir).search("kangaroo", 5, never);
+  const refused = await open(dir).answer("kangaroo");
   expect(refused.ok ? refused : [refused.failure.code, refused.failure.message]).toEqual([
     "conflict",
     `${join(dir, "memory.duckdb")} is in use by process ${holder.pid}`,
@@ -240,8 +252,9 @@ test("a store that another process or another opening holds is refused by name",
   holder.kill("SIGKILL");
   await gone;
   const owner = open(dir);
+  await indexAll(owner);
   expect(paths(await find(owner, "kangaroo"))).toEqual(["a.md:1"]);
-  const second = await open(dir).search("kangaroo", 5, never);
+  const second = await open(dir).answer("kangaroo");
   expect(second.ok ? second : second.failure.code).toBe("conflict");
 });
 
@@ -249,12 +262,12 @@ test("a note is durable and found at once, beside files, and gone when forgotten
   await writeFile(join(source, "a.md"), "The kangaroo jumps over the fence of the garden.");
   const memory = open();
   await indexAll(memory);
-  const kept = await memory.remember("The kangaroo is called Skippy", "owner", "s1");
-  const other = await memory.remember("Deploys happen on Fridays", "agent", "s1");
+  const kept = await memory.remember(note("The kangaroo is called Skippy", "owner"));
+  const other = await memory.remember(note("Deploys happen on Fridays", "agent"));
   if (!kept.ok || !other.ok) throw new Error("not remembered");
   const hits = await find(memory, "kangaroo skippy");
   expect(hits.map(({ id, path, line, text, author }) => ({ id, path, line, text, author }))).toEqual([
-    { id: kept.value, path: "", line: 0, text: "The kangaroo is called Skippy", author: "owner" },
+    { id: kept.value.id, path: "", line: 0, text: "The kangaroo is called Skippy", author: "owner" },
     {
       id: expect.stringMatching(/^file:/),
       path: join(source, "a.md"),
@@ -263,21 +276,24 @@ test("a note is durable and found at once, beside files, and gone when forgotten
       author: "file",
     },
   ]);
-  const onlyNotes = await memory.search("kangaroo", 5, never, "notes");
-  expect(onlyNotes.ok && onlyNotes.value.map(({ id }) => id)).toEqual([kept.value]);
+  const onlyNotes = await memory.find("kangaroo", { filter: { kinds: ["note"] } });
+  expect(onlyNotes.map(({ id }) => id)).toEqual([kept.value.id]);
   await memory.close();
   await rm(join(home, "memory"), { recursive: true });
   const again = open();
-  expect((await find(again, "deploys")).map(({ id, author }) => [id, author])).toEqual([[other.value, "agent"]]);
-  expect((await again.forget(kept.value)).ok).toBe(true);
+  expect((await find(again, "deploys")).map(({ id, author }) => [id, author])).toEqual([[other.value.id, "agent"]]);
+  expect((await again.forget([kept.value.id], NOWHERE)).ok).toBe(true);
   expect(await find(again, "skippy")).toEqual([]);
-  const twice = await again.forget(kept.value);
+  const twice = await again.forget([kept.value.id], NOWHERE);
   expect(twice.ok || twice.failure.code).toBe("not_found");
-  const chunk = await again.forget("file:0a");
+  const chunk = await again.forget(["file:0a"], NOWHERE);
   expect(chunk.ok || chunk.failure.code).toBe("invalid");
   expect(await again.stats()).toEqual({
     ok: true,
-    value: { files: 0, chunks: 0, notes: 1, storeBytes: 0, folders: [] },
+    value: {
+      ...{ files: 0, chunks: 0, notes: 1, storeBytes: 0, folders: [], sources: [], messages: 0 },
+      ...{ skipped: 0, removed: 0, errors: 0, embedder: "", embedded: 0, toEmbed: 0 },
+    },
   });
 });
 
@@ -288,9 +304,9 @@ test("a broken journal of notes is told as what it is, and costs the store nothi
   const notesFile = join(home, "journal", "memory.jsonl");
   await writeFile(notesFile, "nonsense\n");
   const refusal = { ok: false, failure: { code: "corrupt", message: expect.stringContaining("broken at line 1") } };
-  expect(await memory.search("kangaroo", 5, never)).toMatchObject(refusal);
-  expect(await memory.remember("tea", "owner", "")).toMatchObject(refusal);
-  expect((await readdir(join(home, "memory"))).sort()).toEqual(["folders.json", "memory.duckdb"]);
+  expect(await memory.answer("kangaroo")).toMatchObject(refusal);
+  expect(await memory.remember(note("tea", "owner"))).toMatchObject(refusal);
+  expect(await readdir(join(home, "memory"))).not.toContain("memory.duckdb.aside");
   await rm(notesFile);
   expect(paths(await find(memory, "kangaroo"))).toEqual(["a.md:1"]);
 });
@@ -298,17 +314,17 @@ test("a broken journal of notes is told as what it is, and costs the store nothi
 test("many notes at once are all kept, whoever else writes to their journal, and wrong ones are refused", async () => {
   const [memory, rival] = [open(), open(join(home, "rival"))];
   const written = await Promise.all(
-    Array.from({ length: 600 }, (_, index) => memory.remember(`note number${index}`, "agent", "")),
+    Array.from({ length: 600 }, (_, index) => memory.remember(note(`note number${index}`, "agent"))),
   );
   expect(written.every((each) => each.ok)).toBe(true);
-  expect((await rival.remember("the rival writes number7", "owner", "")).ok).toBe(true);
-  expect((await memory.remember("after the rival number7", "owner", "")).ok).toBe(true);
+  expect((await rival.remember(note("the rival writes number7", "owner"))).ok).toBe(true);
+  expect((await memory.remember(note("after the rival number7", "owner"))).ok).toBe(true);
   expect((await find(memory, "number7", 3)).map(({ text }) => text).sort()).toEqual([
     "after the rival number7",
     "note number7",
     "the rival writes number7",
   ]);
-  const codes = await Promise.all(["  ", "x".repeat(16_385)].map((text) => memory.remember(text, "owner", "")));
+  const codes = await Promise.all(["  ", "x".repeat(16_385)].map((text) => memory.remember(note(text))));
   expect(codes.map((each) => each.ok || each.failure.code)).toEqual(["invalid", "invalid"]);
 });
 
@@ -316,12 +332,12 @@ test("memory touches no disk and starts nothing before it is needed", async () =
   const memory = open();
   expect(await find(memory, "anything")).toEqual([]);
   const missing = [];
-  for await (const progress of memory.index(join(home, "nowhere"), never))
+  for await (const progress of memory.index({ kind: "folder", folder: join(home, "nowhere") }, never))
     missing.push(progress.ok || progress.failure.code);
   expect(missing).toEqual(["not_found"]);
   const file = [];
   await writeFile(join(home, "plain"), "");
-  for await (const progress of memory.index(join(home, "plain"), never))
+  for await (const progress of memory.index({ kind: "folder", folder: join(home, "plain") }, never))
     file.push(progress.ok || progress.failure.code);
   expect(file).toEqual(["invalid"]);
 });
@@ -331,16 +347,16 @@ test("a folder that vanished is emptied when it is indexed again", async () => {
   const memory = open();
   await indexAll(memory);
   await rm(source, { recursive: true });
-  expect(await indexAll(memory)).toEqual({ files: 0, filesTotal: 0, chunks: 0, skipped: 0, done: true });
+  expect(await indexAll(memory)).toEqual({ ...NOTHING_DONE, removed: 1 });
   expect(await find(memory, "kangaroo")).toEqual([]);
 });
 
 test("nothing is done after close, and close waits for what runs", async () => {
   await fillSource(40);
   const memory = open();
-  const running = memory.index(source, never)[Symbol.asyncIterator]();
+  const running = memory.index({ kind: "folder", folder: source }, never)[Symbol.asyncIterator]();
   await running.next();
   await memory.close();
-  const late = await memory.search("topic1", 5, never);
+  const late = await memory.answer("topic1");
   expect(late.ok || late.failure.code).toBe("unavailable");
 });

@@ -1,10 +1,10 @@
 import type { EventBody } from "../domain/event.ts";
 import { ok, type Result } from "../domain/failure.ts";
-import { buildPrompt, systemText } from "../domain/prompt.ts";
+import { buildPrompt, lastWords, systemText } from "../domain/prompt.ts";
 import type { Prompt } from "../domain/provider.ts";
-import type { Session } from "../domain/session.ts";
 import type { Tool } from "../domain/tool.ts";
 import { fireHooks } from "./fire-hooks.ts";
+import { recallMemory } from "./recall-memory.ts";
 import { stoppedBy } from "./receipts.ts";
 import { clip } from "./run-tool.ts";
 import type { TurnContext } from "./turn-context.ts";
@@ -13,16 +13,17 @@ import type { TurnContext } from "./turn-context.ts";
 export type Step = { readonly step: number; readonly providerName: string; readonly model: string };
 
 /**
- * What the model is asked, after the hooks of `context.build` (once a turn) and `model.before`. What they changed is on
- * its way to the journal first, and the prompt is made of the session alone: a restart makes the same one.
+ * What the model is asked, after memory and the hooks of `context.build` (once a turn), and those of `model.before`. What
+ * they changed is on its way to the journal first, and the prompt is made of the session alone: a restart makes the same one.
  */
 export async function preparePrompt(
   turn: TurnContext,
   tools: readonly Tool[],
   { step, providerName, model }: Step,
 ): Promise<Result<Prompt>> {
+  await recallMemory(turn);
   await buildContext(turn);
-  const judged = await judgePrompt(turn, step, `${providerName}/${model}`);
+  const judged = await judgePrompt(turn, tools, step, `${providerName}/${model}`);
   return judged.ok ? ok(buildPrompt(turn.writer.ahead(), tools, model)) : judged;
 }
 
@@ -38,10 +39,15 @@ async function buildContext(turn: TurnContext): Promise<void> {
   await writer.post([{ case: "contextBuilt", value: built }, ...bodies]);
 }
 
-async function judgePrompt(turn: TurnContext, step: number, model: string): Promise<Result<void>> {
+async function judgePrompt(
+  turn: TurnContext,
+  tools: readonly Tool[],
+  step: number,
+  model: string,
+): Promise<Result<void>> {
   const { writer, turnId, limits } = turn;
   const session = writer.ahead();
-  const before = { system: systemText(session.workspace), context: session.turn?.context ?? "" };
+  const before = { system: systemText(session.workspace, tools), context: session.turn?.context ?? "" };
   const fired = await fireHooks(turn, { at: "model.before", value: { model, step, ...before } });
   const { answer, bodies } = fired;
   const stopped = stoppedBy(fired, "model.before");
@@ -61,13 +67,4 @@ async function judgePrompt(turn: TurnContext, step: number, model: string): Prom
   };
   await writer.post([built, ...bodies]);
   return ok(undefined);
-}
-
-/** The words that this turn answers. */
-function lastWords(session: Session): string {
-  const last = session.messages.at(-1);
-  if (last?.role !== "user") return "";
-  return last.content
-    .flatMap((block) => (block.kind === "text" && block.byHooks !== true ? [block.text] : []))
-    .join("\n");
 }

@@ -11,6 +11,8 @@ const CHECK_LIMIT_MS = 100;
 const ATTEMPTS = 2;
 
 const CALL = new Script("work()");
+/** How the validator names a property that is not there. */
+const MISSING = /required property "([^"]*)"/;
 
 /** Says what is wrong with the arguments of a call by the schema of its tool; undefined when they fit. */
 export function schemaCheck(): (tool: Tool, args: JsonObject) => Failure | undefined {
@@ -61,7 +63,9 @@ export function schemaCheck(): (tool: Tool, args: JsonObject) => Failure | undef
     const deepest = checked.errors.at(-1);
     const where =
       deepest === undefined || deepest.instanceLocation === "#" ? "" : ` at ${deepest.instanceLocation.slice(2)}`;
-    const message = `the arguments of ${tool.name} do not fit its schema${where}: ${deepest?.error ?? "invalid"}`;
+    const missing = deepest?.keyword === "required" ? MISSING.exec(deepest.error)?.[1] : undefined;
+    const what = missing === undefined ? (deepest?.error ?? "invalid") : `Missing required field '${missing}'`;
+    const message = `the arguments of ${tool.name} do not fit its schema${where}: ${what}`;
     return { code: "invalid", message, hint: "call it again with arguments that fit" };
   };
 }

@@ -4,6 +4,7 @@ import type { PermissionDecision } from "../domain/permission-decision.ts";
 import type { ProviderCatalog } from "../domain/provider.ts";
 import type { SlashCommandSource } from "../domain/slash-command.ts";
 import type { ToolSource } from "../domain/tool.ts";
+import type { TurnRecall } from "../domain/turn-recall.ts";
 import type { Gate } from "./gates.ts";
 import type { Delta } from "./news.ts";
 import type { SingleWriter } from "./single-writer.ts";
@@ -34,6 +35,8 @@ export type TurnServices = {
   readonly commands: SlashCommandSource;
   readonly gates: readonly Gate[];
   readonly hooks: Hooks;
+  /** Undefined when conversations are not to be told what memory holds. */
+  readonly recall: TurnRecall | undefined;
   readonly limits: TurnLimits;
   readonly now: () => number;
   /** Keeps a decision that is made while its session is not there yet. */

@@ -32,7 +32,8 @@ export function inWorkspace(
   };
 }
 
-async function findWorkspace(named: string, hidden: HiddenPaths): Promise<Result<Workspace>> {
+/** For readers of files that are no tools themselves. */
+export async function findWorkspace(named: string, hidden: HiddenPaths): Promise<Result<Workspace>> {
   const real = await onFile(`workspace ${named}`, () => realpath(named));
   return real.ok ? ok({ named, real: real.value, hidden: await hidden }) : real;
 }

@@ -1,5 +1,5 @@
 import { afterEach, beforeAll, expect, test } from "vitest";
-import type { MemoryHit } from "../../core/domain/memory.ts";
+import { memoryHit } from "../../tests/kit/memory-hit.ts";
 import { bundleFixture, closeLab, type Lab, manifestOf, NOTHING_LEFT, openLab } from "../fixtures/plugin-lab.ts";
 
 let program: string;
@@ -11,7 +11,7 @@ afterEach(async () => {
   expect(await closeLab(lab)).toEqual(NOTHING_LEFT);
 });
 
-const hit: MemoryHit = { id: "n1", path: "/notes/a.md", line: 3, text: "apples are red", score: 1, author: "file" };
+const hit = memoryHit({ id: "n1", kind: "file", path: "/notes/a.md", line: 3, text: "apples are red", author: "file" });
 
 async function install(
   permissions: { permission: string; reason: string }[],

@@ -110,7 +110,7 @@ async function seeInLog(text: string): Promise<void> {
 
 describe("a plugin's embedder", () => {
   const embed = (texts: readonly string[], kind: "query" | "document" = "document", signal = live()) => {
-    const [embedder] = lab.host.embedders();
+    const embedder = lab.host.embedders()[0]?.embedder;
     if (embedder === undefined) throw new Error("no embedder is offered");
     return embedder.embed(texts, kind, signal);
   };

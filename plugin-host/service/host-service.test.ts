@@ -11,6 +11,7 @@ import type { PermissionDecision } from "../../core/domain/permission-decision.t
 import type { ToolContext } from "../../core/domain/tool.ts";
 import { openJournal } from "../../core/journal/jsonl-journal.ts";
 import { openLocalNet } from "../../sandbox/egress/fixtures/local-net.ts";
+import { memoryHit } from "../../tests/kit/memory-hit.ts";
 import type { Asking } from "../fixtures/asking.ts";
 import {
   bundleFixture,
@@ -23,7 +24,7 @@ import {
 } from "../fixtures/plugin-lab.ts";
 import { openPluginRecords, PLUGINS_JOURNAL } from "./plugin-records.ts";
 
-const HITS = [{ id: "n1", path: "", line: 0, text: "the blue door", score: 1, author: "owner" as const }];
+const HITS = [memoryHit({ id: "n1", text: "the blue door" })];
 
 type Answer = { readonly ok?: JsonObject; readonly error?: string; readonly message?: string };
 

@@ -1,7 +1,7 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import type { ServiceImpl } from "@connectrpc/connect";
 import type { FailureCode } from "../../core/domain/failure.ts";
-import type { Memory } from "../../core/domain/memory.ts";
+import type { Recall } from "../../core/domain/memory.ts";
 import type { TokenBucket } from "../../core/domain/token-bucket.ts";
 import { HostService } from "../../proto/gen/clawd/plugin/v1/host_pb.ts";
 import type { LogRing } from "../link/log-ring.ts";
@@ -30,7 +30,7 @@ export type HostServices = {
   readonly token: string;
   readonly decisions: Decisions;
   readonly log: LogRing;
-  readonly recall: Memory["search"];
+  readonly recall: Recall;
   readonly calls: LiveCalls;
   readonly records: PluginRecords;
   /** What the plugin may write into its store. */

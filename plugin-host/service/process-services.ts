@@ -1,4 +1,4 @@
-import type { Memory } from "../../core/domain/memory.ts";
+import type { Recall } from "../../core/domain/memory.ts";
 import type { TokenBucket } from "../../core/domain/token-bucket.ts";
 import type { Grant } from "../../sandbox/permission/permission.ts";
 import type { LogRing } from "../link/log-ring.ts";
@@ -18,7 +18,7 @@ export type ServiceParts = {
   readonly storeBudget: TokenBucket;
   readonly records: PluginRecords;
   readonly artifacts: Artifacts;
-  readonly recall: Memory["search"];
+  readonly recall: Recall;
   readonly now: () => number;
 };
 

@@ -1,5 +1,5 @@
 import { fail, ok } from "../../core/domain/failure.ts";
-import type { Memory } from "../../core/domain/memory.ts";
+import type { Recall } from "../../core/domain/memory.ts";
 import type { Decisions, RecordDecision } from "./decisions.ts";
 import type { HostMethods } from "./host-method.ts";
 
@@ -8,11 +8,7 @@ const MAX_HITS = 50;
 const MAX_QUERY_CHARS = 4096;
 
 /** Long-term memory, for whom "memory=read" was granted. */
-export function recallMethod(
-  recall: Memory["search"],
-  decisions: Decisions,
-  record: RecordDecision,
-): HostMethods<"recall"> {
+export function recallMethod(recall: Recall, decisions: Decisions, record: RecordDecision): HostMethods<"recall"> {
   return {
     async recall({ query, limit }, signal) {
       if (query.length > MAX_QUERY_CHARS)

@@ -11,7 +11,7 @@ afterAll(async () => {
 });
 
 async function embed(...texts: string[]): Promise<readonly Float32Array[]> {
-  const [embedder] = lab.host.embedders();
+  const embedder = lab.host.embedders()[0]?.embedder;
   expect(embedder).toMatchObject({ id: "hash-256-v1", dimensions: 256 });
   const vectors = await embedder?.embed(texts, "document", new AbortController().signal);
   if (vectors?.ok !== true) throw new Error(vectors?.failure.message);

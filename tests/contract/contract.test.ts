@@ -3,6 +3,7 @@ import { ValueSchema } from "@bufbuild/protobuf/wkt";
 import { afterEach, beforeAll, describe, expect, test } from "vitest";
 import { closeLab, type Lab, manifestOf, NOTHING_LEFT, openLab } from "../../plugin-host/fixtures/plugin-lab.ts";
 import type { LinkError, ToolNews } from "../../plugin-host/link/plugin-link.ts";
+import { memoryHit } from "../kit/memory-hit.ts";
 import { CONTRACT_PLUGINS, TOOLS } from "./contract-plugin.ts";
 import { hearAll, type PluginRig, startRig } from "./plugin-rig.ts";
 
@@ -296,7 +297,10 @@ describe.each(CONTRACT_PLUGINS)("a plugin on $title", ({ title, command, slowly,
       const lab: Lab = await openLab({
         recall: async (query) => {
           queries.push(query);
-          return { ok: true, value: [{ id: "n1", path: "/a.md", line: 1, text: "żółć", score: 1, author: "file" }] };
+          return {
+            ok: true,
+            value: [memoryHit({ id: "n1", kind: "file", path: "/a.md", line: 1, text: "żółć", author: "file" })],
+          };
         },
       });
       const tools = TOOLS.map((name) => ({ name, description: "Acts.", inputSchema: { type: "object" } }));

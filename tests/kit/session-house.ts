@@ -8,6 +8,7 @@ import type { Journal } from "../../core/domain/journal.ts";
 import type { PermissionDecision } from "../../core/domain/permission-decision.ts";
 import type { SlashCommand } from "../../core/domain/slash-command.ts";
 import type { Tool, ToolContext, ToolOutcome } from "../../core/domain/tool.ts";
+import type { TurnRecall } from "../../core/domain/turn-recall.ts";
 import { openJournal } from "../../core/journal/jsonl-journal.ts";
 import { standardGates } from "../../core/session/gates.ts";
 import type { News } from "../../core/session/news.ts";
@@ -40,6 +41,7 @@ export type HouseOptions = {
   readonly tools?: readonly Tool[];
   readonly commands?: readonly SlashCommand[];
   readonly hooks?: Hooks;
+  readonly recall?: TurnRecall;
   readonly limits?: Partial<TurnLimits>;
   readonly dir?: string;
 };
@@ -49,6 +51,7 @@ export async function openHouse({
   tools = [],
   commands = [],
   hooks,
+  recall,
   limits,
   dir,
 }: HouseOptions): Promise<House> {
@@ -76,6 +79,7 @@ export async function openHouse({
     commands: () => commands,
     gates: standardGates([{ pattern: "forbidden", verdict: "deny" }], protectedPath),
     hooks: quiet,
+    recall,
     async record(decision) {
       decisions.push(decision);
       return ok(undefined);

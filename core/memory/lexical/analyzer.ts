@@ -1,75 +1,165 @@
 import { stemWord } from "./porter-stemmer.ts";
 import { STOP_WORDS } from "./stop-words.ts";
+import { type Run, runsOf, scanTokens, TERM_LIMIT_CHARS } from "./token.ts";
 
 /** Part of the store's format: another number means that stored segments are rebuilt. */
-export const ANALYZER_VERSION = 1;
+export const ANALYZER_VERSION = 2;
 
-const TERM_LIMIT_CHARS = 80;
-const CACHE_LIMIT_TOKENS = 50_000;
+/** Some 20 MB. With fewer, the words of one segment would drive each other out. */
+const CACHE_LIMIT_TOKENS = 131_072;
+/** A power of two, and twice the tokens, so that a probe soon meets an empty place. */
+const CACHE_SLOTS = CACHE_LIMIT_TOKENS * 2;
 const CACHE_TOKEN_LIMIT_CHARS = 40;
-
-const TOKEN = /[\p{L}\p{N}\p{M}_$]+/gu;
-const CJK_OR_OTHER =
-  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\u30FC]+|[^\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\u30FC]+/gu;
-const CJK = /^[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\u30FC]/u;
-const HAS_CJK = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/u;
-const DIACRITICS = /[\u0300-\u036F]/g;
-/** HTTPServer2go → HTTP, Server, 2, go. */
-const IDENTIFIER_PART =
-  /[\p{Lu}\p{Lt}]+(?=[\p{Lu}\p{Lt}]\p{Ll})|[\p{Lu}\p{Lt}]?[\p{Ll}\p{Lo}\p{Lm}\p{M}]+|[\p{Lu}\p{Lt}]+|\p{N}+/gu;
+/** The engine copies shorter pieces anyway. */
+const SLICE_LEAST_CHARS = 13;
 const PLAIN_WORD = /^[a-z]+$/;
 
+/** What one token gives. The same object every time while the token is cached. */
+export type TokenTerms = {
+  readonly token: string;
+  readonly terms: readonly string[];
+  readonly count: number;
+  /** For who builds an index to note the numbers of the terms, and the only one aside: it is looked at for every word. */
+  owner: object | undefined;
+  number: number;
+  numbers: readonly number[];
+};
+
+const NO_NUMBERS: readonly number[] = [];
+
 /** Text → terms in order, repeated as often as they occur. Index and query must use the same one. */
-export type Analyzer = (text: string) => string[];
+export type Analyzer = {
+  (text: string): string[];
+  /** The same, a token at a time. */
+  visit(text: string, see: (found: TokenTerms) => void): void;
+};
 
 /**
  * One analyzer for prose and code. Identifiers give their parts and, joined, the whole; words are lower-cased, freed of
- * diacritics, stemmed (Porter) and dropped when they are stop words; Chinese, Japanese and Korean give bigrams; terms over
- * 80 characters are dropped. Keeps a bounded cache, so make one a thread.
+ * diacritics, stemmed (Porter) and dropped when they are stop words; scripts without spaces give bigrams, an emoji is a
+ * term; terms over 80 characters are dropped. Keeps a bounded cache, so make one a thread.
  */
 export function createAnalyzer(): Analyzer {
-  const cache = new Map<string, readonly string[]>();
+  let slots: (TokenTerms | undefined)[] = [];
+  let cached = 0;
 
-  function termsOf(token: string): readonly string[] {
-    const cached = cache.get(token);
-    if (cached !== undefined) return cached;
-    const terms = analyzeToken(token);
-    if (token.length <= CACHE_TOKEN_LIMIT_CHARS) {
-      if (cache.size >= CACHE_LIMIT_TOKENS) cache.clear();
-      cache.set(token, terms);
+  /** The hash is the scanner's. No piece of the text is cut out for a token that is known: that is most of the work. */
+  function termsAt(text: string, start: number, end: number, hash: number): TokenTerms {
+    if (end - start > CACHE_TOKEN_LIMIT_CHARS) return readToken(text.slice(start, end));
+    if (cached >= CACHE_LIMIT_TOKENS || slots.length === 0) {
+      slots = new Array<TokenTerms | undefined>(CACHE_SLOTS).fill(undefined);
+      cached = 0;
     }
-    return terms;
+    let slot = (hash ^ (hash >>> 15)) & (CACHE_SLOTS - 1);
+    for (let known = slots[slot]; known !== undefined; known = slots[slot]) {
+      if (known.token.length === end - start && standsAt(text, start, known.token)) return known;
+      slot = (slot + 1) & (CACHE_SLOTS - 1);
+    }
+    const made = readToken(text.slice(start, end));
+    slots[slot] = made;
+    cached += 1;
+    return made;
   }
 
-  return (text) => {
-    const terms: string[] = [];
-    for (const token of text.match(TOKEN) ?? []) for (const term of termsOf(token)) terms.push(term);
-    return terms;
-  };
+  function visit(text: string, see: (found: TokenTerms) => void): void {
+    scanTokens(text, (start, end, hash) => {
+      const found = termsAt(text, start, end, hash);
+      if (found.count > 0) see(found);
+    });
+  }
+
+  function analyze(text: string): string[] {
+    const all: string[] = [];
+    visit(text, ({ terms }) => {
+      for (const term of terms) all.push(term);
+    });
+    return all;
+  }
+
+  return Object.assign(analyze, { visit });
+}
+
+function standsAt(text: string, start: number, token: string): boolean {
+  for (let at = 0; at < token.length; at += 1) if (text.charCodeAt(start + at) !== token.charCodeAt(at)) return false;
+  return true;
+}
+
+function readToken(token: string): TokenTerms {
+  const terms = analyzeToken(token);
+  return { token: unsliced(token), terms, count: terms.length, owner: undefined, number: 0, numbers: NO_NUMBERS };
+}
+
+/** A copy of what may be cached: a slice would keep the whole text that it was cut from. */
+function unsliced(token: string): string {
+  if (token.length < SLICE_LEAST_CHARS || token.length > CACHE_TOKEN_LIMIT_CHARS) return token;
+  const units: number[] = [];
+  for (let at = 0; at < token.length; at += 1) units.push(token.charCodeAt(at));
+  return String.fromCharCode(...units);
 }
 
 function analyzeToken(token: string): readonly string[] {
-  if (!HAS_CJK.test(token)) return analyzeIdentifier(token);
-  return (token.match(CJK_OR_OTHER) ?? []).flatMap((run) => (CJK.test(run) ? bigrams(run) : analyzeIdentifier(run)));
-}
-
-function bigrams(run: string): string[] {
-  // NFKC, not NFKD: the latter takes Hangul syllables apart.
-  const characters = Array.from(run.normalize("NFKC"));
-  if (characters.length === 1) return characters;
-  return characters.slice(1).map((character, index) => `${characters[index] ?? ""}${character}`);
-}
-
-function analyzeIdentifier(token: string): readonly string[] {
-  // Nothing this long is a word, and the parts of a base64 blob would only swell the dictionary.
-  if (token.length > TERM_LIMIT_CHARS) return [];
-  const parts = token.normalize("NFKD").replace(DIACRITICS, "").match(IDENTIFIER_PART) ?? [];
-  const words = parts.map((part) => part.toLowerCase());
-  const terms = words.filter((word) => !STOP_WORDS.has(word)).map(stemPlainWord);
-  if (words.length > 1) terms.push(words.join(""));
+  if (PLAIN_WORD.test(token) && token.length <= TERM_LIMIT_CHARS) return STOP_WORDS.has(token) ? [] : [stemWord(token)];
+  const terms: string[] = [];
+  for (const run of runsOf(token)) {
+    if (run.unspaced) for (let at = 0; at < Math.max(run.parts.length - 1, 1); at += 1) terms.push(pairAt(run, at));
+    else {
+      for (const { word } of run.parts) if (!STOP_WORDS.has(word)) terms.push(stemPlainWord(word));
+      if (run.parts.length > 1) terms.push(joinParts(run));
+    }
+  }
   return terms.filter((term) => term.length <= TERM_LIMIT_CHARS);
 }
 
-function stemPlainWord(word: string): string {
+function joinParts(run: Run): string {
+  return run.parts.map(({ word }) => word).join("");
+}
+
+/** Two characters from there on; the one character of a run that has no more. */
+function pairAt({ parts }: Run, at: number): string {
+  return `${parts[at]?.word ?? ""}${parts[at + 1]?.word ?? ""}`;
+}
+
+/** Only plain Latin words: Porter's rules say nothing about others. */
+export function stemPlainWord(word: string): string {
   return PLAIN_WORD.test(word) ? stemWord(word) : word;
+}
+
+/** A word where it stands in a text. */
+export type LocatedWord = {
+  /** UTF-16 range in the text: of the word or character itself. */
+  readonly start: number;
+  readonly end: number;
+  /** As it is compared in phrases: folded, not stemmed; stop words too. */
+  readonly word: string;
+  /** The terms that a hit by this word goes back to: none for a stop word, two for a character between others. */
+  readonly terms: readonly string[];
+  /** A term of every text in which this word and the next of its phrase stand; undefined when there is none. */
+  readonly phraseTerm: string | undefined;
+  /** One character in a script without spaces, by itself: in other texts it stands within pairs. */
+  readonly lone: boolean;
+};
+
+/** Every word of a text with its place. Slower than an analyzer: for queries, and for the few texts that are shown. */
+export function locateWords(text: string): LocatedWord[] {
+  const words: LocatedWord[] = [];
+  scanTokens(text, (from, to) => {
+    for (const run of runsOf(text.slice(from, to)))
+      for (const [at, part] of run.parts.entries())
+        words.push({ ...readPart(run, at), start: from + part.start, end: from + part.end, word: part.word });
+  });
+  return words;
+}
+
+function readPart(run: Run, at: number): Pick<LocatedWord, "terms" | "phraseTerm" | "lone"> {
+  const last = run.parts.length - 1;
+  if (run.unspaced) {
+    if (last === 0) return { terms: [pairAt(run, 0)], phraseTerm: undefined, lone: true };
+    const next = at < last ? pairAt(run, at) : undefined;
+    const terms = [...(at > 0 ? [pairAt(run, at - 1)] : []), ...(next === undefined ? [] : [next])];
+    return { terms, phraseTerm: next, lone: false };
+  }
+  const word = run.parts[at]?.word ?? "";
+  const stem = STOP_WORDS.has(word) ? undefined : stemPlainWord(word);
+  const terms = [...(stem === undefined ? [] : [stem]), ...(last > 0 ? [joinParts(run)] : [])];
+  return { terms, phraseTerm: stem, lone: false };
 }

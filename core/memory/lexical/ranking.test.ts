@@ -1,89 +1,237 @@
 import { expect, test } from "vitest";
-import { createAnalyzer } from "./analyzer.ts";
+import { analyze, documentsOf, groupOf, seeded, segmentOf } from "./fixtures/index-group.ts";
+import { countMistakes } from "./fuzzy.ts";
+import type { IndexDocument, IndexGroup } from "./index-document.ts";
+import { type LexicalQuery, termsOfQuery } from "./query-terms.ts";
+import { parseQuery } from "./query-text.ts";
 import { rankDocuments } from "./ranking.ts";
-import { buildSegment, openSegment, type Segment, type SegmentDocument } from "./segment.ts";
 
-const analyze = createAnalyzer();
-
-/** A small generator with a seed, so that a failure can be run again. */
-function seeded(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    return state / 2 ** 32;
-  };
+function queryOf(text: string): LexicalQuery {
+  const parsed = parseQuery(text);
+  if (!parsed.ok) throw new Error(parsed.failure.message);
+  return termsOfQuery(parsed.value, analyze);
 }
 
-function randomCorpus(random: () => number, documents: number): SegmentDocument[] {
+function idsOf(texts: readonly string[], query: string): number[] {
+  return rankDocuments([{ segment: segmentOf(documentsOf(texts)), mask: undefined }], queryOf(query), 10)
+    .map(({ id }) => id)
+    .sort((a, b) => a - b);
+}
+
+type Case = { readonly groups: readonly IndexGroup[]; readonly documents: readonly IndexDocument[] };
+
+function randomCase(random: () => number, count: number): Case {
+  const groups = [
+    groupOf({}),
+    groupOf({ key: "s1", kind: "conversation", sessionId: "s1", author: "owner" }),
+    groupOf({ key: "s1", kind: "conversation", sessionId: "s1", author: "agent" }),
+    groupOf({ key: "s2", kind: "conversation", sessionId: "s2" }),
+  ];
   // Squaring makes low word numbers frequent, as in real texts.
-  const word = () => `w${Math.floor(random() ** 2 * 300)}x`;
-  return Array.from({ length: documents }, (_, index) => ({
+  const word = () => `w${String.fromCharCode(97 + Math.floor(random() * 3))}q${Math.floor(random() ** 2 * 60)}x`;
+  const text = (most: number) => Array.from({ length: Math.floor(random() * most) }, word).join(" ");
+  const documents = Array.from({ length: count }, (_, index) => ({
     id: Math.floor(random() * 2 ** 40) * 1_000 + index,
-    text: Array.from({ length: Math.floor(random() * 120) }, word).join(" "),
+    group: Math.floor(random() * groups.length),
+    title: text(6),
+    text: text(90),
+    atMs: 0,
   }));
+  return { groups, documents };
 }
 
-function segmentOf(documents: readonly SegmentDocument[]): Segment {
-  const segment = openSegment(buildSegment(documents, analyze));
-  if (segment === undefined) throw new Error("a fresh segment is not whole");
-  return segment;
-}
+type Judged = {
+  readonly documents: readonly IndexDocument[];
+  readonly dead: readonly boolean[];
+  readonly allowed: readonly boolean[];
+};
 
-/** BM25 straight from its formula, with maps. */
-function plainRanking(documents: readonly SegmentDocument[], query: string, limit: number) {
-  const analyzed = documents.map(({ id, text }) => ({ id, terms: analyze(text) }));
+/** BM25 straight from its formula, with maps, over pieces of one corpus. */
+function plainRanking(pieces: readonly Judged[], groups: readonly IndexGroup[], query: LexicalQuery, limit: number) {
+  const analyzed = pieces.map(({ documents }) => documents.map(({ title, text }) => analyze(`${title} ${text}`)));
+  const living = analyzed.flatMap((piece, which) => piece.filter((_, row) => pieces[which]?.dead[row] !== true));
   const length = (terms: readonly string[]) => Math.max(terms.length, 20);
-  const average = analyzed.reduce((sum, { terms }) => sum + length(terms), 0) / documents.length;
-  const queryTerms = [...new Set(analyze(query))].slice(0, 64);
-  const frequencies = queryTerms.map((term) => analyzed.filter(({ terms }) => terms.includes(term)).length);
-  const scored = analyzed.map(({ id, terms }) => {
-    let score = 0;
-    for (const [index, term] of queryTerms.entries()) {
-      const found = frequencies[index] ?? 0;
-      const frequency = terms.filter((other) => other === term).length;
-      if (frequency === 0) continue;
-      const idf = Math.log(1 + (documents.length - found + 0.5) / (found + 0.5));
-      score += (idf * (frequency * 2.2)) / (frequency + 1.2 * (0.25 + (0.75 * length(terms)) / average));
-    }
-    return { id, score };
+  const average = living.reduce((sum, terms) => sum + length(terms), 0) / living.length;
+  const begins = (prefix: string) => (term: string) => term.startsWith(prefix);
+  const counters = [
+    ...query.terms.map((wanted) => ({ exact: true, holds: (term: string) => term === wanted })),
+    ...query.prefixes.map(({ prefix }) => ({ exact: false, holds: begins(prefix) })),
+  ];
+  const weighed = counters.map(({ exact, holds }) => {
+    const found = living.filter((terms) => terms.some(holds)).length;
+    return { exact, holds, idf: Math.log(1 + (living.length - found + 0.5) / (found + 0.5)) };
   });
-  return scored
-    .filter(({ score }) => score > 0)
+  const scoreOf = (terms: readonly string[]) => {
+    let score = 0;
+    for (const { exact, holds, idf } of weighed) {
+      const frequency = terms.filter(holds).length;
+      if (frequency === 0) continue;
+      const impact = (frequency * 2.2) / (frequency + 1.2 * (0.25 + (0.75 * length(terms)) / average));
+      score += idf * (exact ? Math.fround(impact) : impact);
+    }
+    return score;
+  };
+  const holdsAll = (
+    terms: readonly string[],
+    { terms: wanted = [], prefix }: { terms?: readonly string[]; prefix?: { prefix: string } },
+  ) => (prefix === undefined ? wanted.every((term) => terms.includes(term)) : terms.some(begins(prefix.prefix)));
+  return pieces
+    .flatMap(({ documents, dead, allowed }, which) => {
+      const scores = (analyzed[which] ?? []).map((terms, row) => (dead[row] === true ? 0 : scoreOf(terms)));
+      const talk = (row: number) => {
+        const group = groups[documents[row]?.group ?? -1];
+        return group?.kind === "conversation" ? group.sessionId : undefined;
+      };
+      return documents.flatMap(({ id }, row) => {
+        const terms = analyzed[which]?.[row] ?? [];
+        let score = scores[row] ?? 0;
+        if (talk(row) !== undefined && talk(row - 1) === talk(row)) score += 0.3 * (scores[row - 1] ?? 0);
+        if (talk(row) !== undefined && talk(row + 1) === talk(row)) score += 0.15 * (scores[row + 1] ?? 0);
+        const passes =
+          allowed[row] === true &&
+          query.required.every((condition) => holdsAll(terms, condition)) &&
+          !query.excluded.some((condition) => holdsAll(terms, condition));
+        return passes && score > 0 ? [{ id, score }] : [];
+      });
+    })
     .sort((a, b) => b.score - a.score || a.id - b.id)
     .slice(0, limit);
 }
 
-test("the ranking is that of the formula, however the documents are divided", () => {
+test("the ranking is that of the formula: masks, the dead, prefixes, conditions and conversations included", () => {
   const random = seeded(7);
-  for (let round = 0; round < 12; round += 1) {
-    const corpus = randomCorpus(random, 60 + round * 20);
-    const query = Array.from({ length: 1 + round }, () => `w${Math.floor(random() ** 2 * 320)}x`).join(" ");
-    const expected = plainRanking(corpus, query, 15);
-    for (const pieces of [1, 2, 7]) {
-      const segments = Array.from({ length: pieces }, (_, piece) =>
-        segmentOf(corpus.filter((_, index) => index % pieces === piece)),
-      );
-      const ranked = rankDocuments(segments, analyze(query), 15);
-      expect(ranked.map(({ id }) => id)).toEqual(expected.map(({ id }) => id));
-      for (const [index, { score }] of ranked.entries())
-        expect(score).toBeCloseTo(expected[index]?.score ?? Number.NaN, 9);
+  let ranked = 0;
+  for (let round = 0; round < 60; round += 1) {
+    const { groups, documents } = randomCase(random, 40 + round * 10);
+    const known = documents.flatMap(({ text }) => text.split(" ")).filter((word) => word !== "");
+    const word = () => known[Math.floor(random() * known.length)] ?? "";
+    const words = Array.from({ length: 1 + (round % 7) }, word);
+    if (round % 3 === 1) words.push(`${word().slice(0, 4)}*`);
+    if (round % 4 === 1) words.push(`+${word()}`);
+    if (round % 5 === 1) words.push(`-${word()}`, "NOT", `${word().slice(0, 5)}*`);
+    const query = queryOf(words.join(" "));
+    const share = round % 2 === 0 ? 0 : 0.3;
+    const pieces = 1 + (round % 3);
+    const judged = Array.from({ length: pieces }, (_, piece): Judged => {
+      const own = documents.filter((_, index) => index % pieces === piece);
+      const dead = own.map(() => random() < share);
+      return { documents: own, dead, allowed: dead.map((gone) => !gone && random() >= share) };
+    });
+    const inputs = judged.map((piece) => ({
+      segment: segmentOf(piece.documents, groups),
+      mask: share === 0 ? undefined : Uint8Array.from(piece.allowed, Number),
+      dead: share === 0 ? undefined : Uint8Array.from(piece.dead, Number),
+    }));
+    const expected = plainRanking(judged, groups, query, 15);
+    const found = rankDocuments(inputs, query, 15);
+    expect(found.map(({ id }) => id)).toEqual(expected.map(({ id }) => id));
+    for (const [index, { score, segment, row, id }] of found.entries()) {
+      expect(score).toBeCloseTo(expected[index]?.score ?? Number.NaN, 9);
+      expect(inputs[segment]?.segment.ids[row]).toBe(id);
     }
+    ranked += found.length;
   }
+  expect(ranked).toBeGreaterThan(400);
+});
+
+test("statistics do not depend on how documents are divided, nor scores on what is filtered", () => {
+  const { documents } = randomCase(seeded(3), 300);
+  const files = documents.map((document) => ({ ...document, group: 0 }));
+  const query = queryOf(
+    files
+      .slice(0, 3)
+      .map(({ text }) => text.slice(0, 20))
+      .join(" "),
+  );
+  const whole = rankDocuments([{ segment: segmentOf(files), mask: undefined }], query, 300);
+  const thirds = [0, 1, 2].map((third) => files.filter((_, index) => index % 3 === third));
+  const divided = rankDocuments(
+    thirds.map((part) => ({ segment: segmentOf(part), mask: undefined })),
+    query,
+    300,
+  );
+  expect(divided.map(({ id, score }) => [id, score])).toEqual(whole.map(({ id, score }) => [id, score]));
+  const mask = Uint8Array.from(files, (_, index) => index % 2);
+  const filtered = rankDocuments([{ segment: segmentOf(files), mask }], query, 300);
+  expect(filtered).toEqual(whole.filter(({ row }) => row % 2 === 1));
 });
 
 test("equal scores are ordered by id, and empty segments and queries give nothing", () => {
-  const same = [9, 3, 7, 1].map((id) => ({ id, text: "green tea" }));
-  const halves = [segmentOf(same.slice(0, 2)), segmentOf([]), segmentOf(same.slice(2))];
-  expect(rankDocuments(halves, ["tea"], 3).map(({ id }) => id)).toEqual([1, 3, 7]);
-  expect(rankDocuments(halves, ["coffe"], 3)).toEqual([]);
-  expect(rankDocuments(halves, [], 3)).toEqual([]);
-  expect(rankDocuments([], ["tea"], 3)).toEqual([]);
+  const same = [9, 3, 7, 1].map((id) => ({ id, group: 0, title: "", text: "green tea", atMs: 0 }));
+  const halves = [same.slice(0, 2), [], same.slice(2)].map((part) => ({ segment: segmentOf(part), mask: undefined }));
+  const ids = (text: string) => rankDocuments(halves, queryOf(text), 3).map(({ id }) => id);
+  expect(ids("tea")).toEqual([1, 3, 7]);
+  expect(ids("coffee")).toEqual([]);
+  expect(ids("")).toEqual([]);
+  expect(ids("the and of")).toEqual([]);
+  expect(rankDocuments([], queryOf("tea"), 3)).toEqual([]);
+  expect(rankDocuments(halves, queryOf("tea"), 0)).toEqual([]);
 });
 
-test("damaged bytes are no segment", () => {
-  const buffer = buildSegment([{ id: 1, text: "tea" }], analyze);
-  expect(openSegment(buffer.slice(0, buffer.byteLength - 1))).toBeUndefined();
-  expect(openSegment(new SharedArrayBuffer(4))).toBeUndefined();
-  new Uint8Array(buffer)[5] = 77;
-  expect(openSegment(buffer)).toBeUndefined();
+test("a query leaves nothing behind for the next one", () => {
+  const inputs = [{ segment: segmentOf(documentsOf(["apple pie", "pear pie", "plum"])), mask: Uint8Array.of(0, 1, 1) }];
+  const first = rankDocuments(inputs, queryOf("pear"), 5);
+  for (const text of ["pie apple", "p* -pie", "+plum pie", "pi*"]) rankDocuments(inputs, queryOf(text), 5);
+  expect(rankDocuments(inputs, queryOf("pear"), 5)).toEqual(first);
+});
+
+test("signs narrow: +must, -not, NOT, pre* and phrases, whose words all must be there", () => {
+  const texts = [
+    "red green tea",
+    "green tea",
+    "red coffee",
+    "authentication of users",
+    "author's tea",
+    "connection pools",
+  ];
+  expect(idsOf(texts, "tea")).toEqual([1, 2, 5]);
+  expect(idsOf(texts, "tea -red")).toEqual([2, 5]);
+  expect(idsOf(texts, "tea NOT red")).toEqual([2, 5]);
+  expect(idsOf(texts, "+red tea")).toEqual([1, 3]);
+  expect(idsOf(texts, "auth*")).toEqual([4, 5]);
+  expect(idsOf(texts, "tea -auth*")).toEqual([1, 2]);
+  expect(idsOf(texts, '"green tea" coffee')).toEqual([1, 2]);
+  expect(idsOf(texts, "-red")).toEqual([]);
+  // The index holds "connect".
+  expect(idsOf(texts, "connecti*")).toEqual([6]);
+  expect(idsOf(["東京の天気", "京都"], "東")).toEqual([1]);
+});
+
+test("a word that nobody wrote stands for its nearest ones, a known one only for itself", () => {
+  const texts = ["the retriever dog", "a receiver of mail", "retriever retrieved", "retry policy"];
+  expect(idsOf(texts, "retreiver")).toEqual([1, 3]);
+  expect(idsOf(texts, "polciy")).toEqual([4]);
+  expect(idsOf(texts, "receiver")).toEqual([2]);
+  expect(idsOf(texts, "dgo")).toEqual([]);
+});
+
+test.each([
+  ["abcd", "abcd", 0],
+  ["abcd", "abdc", 1],
+  ["abcd", "abd", 1],
+  ["abcd", "xabcd", 1],
+  ["abcd", "badc", 2],
+  ["abcd", "wxyz", 3],
+  ["abcd", "abcdefgh", 3],
+])("%s and %s are %i mistakes apart, counted to two", (one, other, mistakes) => {
+  expect(Math.min(3, countMistakes(one, other, 2))).toBe(mistakes);
+});
+
+test("neighbours in a conversation are found with what they stand beside, those of another one are not", () => {
+  const groups = [
+    groupOf({ key: "a", kind: "conversation", sessionId: "a", author: "owner" }),
+    groupOf({ key: "a", kind: "conversation", sessionId: "a", author: "agent" }),
+    groupOf({ key: "b", kind: "conversation", sessionId: "b" }),
+  ];
+  const lines: [number, string][] = [
+    [0, "hello"],
+    [1, "the zebra ran"],
+    [0, "oh"],
+    [2, "zebra"],
+    [2, "fine"],
+    [0, "bye"],
+  ];
+  const documents = lines.map(([group, text], id) => ({ id, group, title: "", text, atMs: 0 }));
+  const ranked = rankDocuments([{ segment: segmentOf(documents, groups), mask: undefined }], queryOf("zebra"), 10);
+  expect(ranked.map(({ id }) => id)).toEqual([1, 3, 2, 4, 0]);
 });

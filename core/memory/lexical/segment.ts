@@ -1,174 +1,168 @@
-import type { Analyzer } from "./analyzer.ts";
+import type { IndexGroup } from "./index-document.ts";
 
-// A segment is an inverted index over a few thousand documents in one shared buffer: every worker thread reads the same
-// bytes, and the store keeps them as they are. It never changes; an edit makes a new one.
+// A segment is an inverted index over a few thousand pieces in one shared buffer: every worker thread reads the same
+// bytes, and the store keeps them as they are. It never changes; an edit makes a new one. segment-build.ts writes it.
 
-const MAGIC = 0x636c_7331;
-const HEADER_WORDS = 8;
-/** Documents are numbered in 16 bits inside a segment. */
-const SEGMENT_LIMIT_DOCUMENTS = 65_536;
-const FREQUENCY_LIMIT = 65_535;
+/** "cls" and the number of this form; other bytes are no segment, and the store builds anew. */
+const SEGMENT_MAGIC = 0x636c_7302;
+const HEADER_BYTES = 64;
+/** Documents, and so groups too, are numbered in 16 bits inside a segment. */
+export const SEGMENT_LIMIT_DOCUMENTS = 65_536;
+export const FREQUENCY_LIMIT = 255;
 /** Shorter texts count as this long: without a floor BM25 overrates one-line texts. */
-const LENGTH_FLOOR_TERMS = 20;
+export const LENGTH_FLOOR_TERMS = 20;
 
-export type SegmentDocument = {
-  /** A safe integer, unique over all segments of a search; breaks ties. */
-  readonly id: number;
-  readonly text: string;
+/** What a search can skip when no group of the segment wants it. */
+export type SegmentTraits = {
+  readonly scoped: boolean;
+  readonly expiring: boolean;
+  /** Some group is a conversation, whose pieces speak for their neighbours. */
+  readonly conversing: boolean;
 };
 
-/** Typed views into one shared buffer. `termSlots` is an open-addressing hash table of term numbers plus one. */
+/** Typed views into one shared buffer. Terms are sorted by their UTF-8 bytes; row r of every array is document r. */
 export type Segment = {
   readonly documents: number;
   /** Sum of `lengths`. */
   readonly lengthTotal: number;
+  readonly traits: SegmentTraits;
   readonly ids: Float64Array;
+  readonly atMs: Float64Array;
   /** Terms in each document, at least LENGTH_FLOOR_TERMS. */
   readonly lengths: Uint32Array;
-  readonly termSlots: Uint32Array;
+  readonly rowGroups: Uint16Array;
   readonly termStarts: Uint32Array;
   readonly postingStarts: Uint32Array;
   readonly postingDocuments: Uint16Array;
-  readonly postingFrequencies: Uint16Array;
+  /** At most FREQUENCY_LIMIT. */
+  readonly postingFrequencies: Uint8Array;
   readonly termBytes: Uint8Array;
+  /** What filters judge; read from the bytes at the first call and kept with this object, so keep the object. */
+  groups(): readonly IndexGroup[];
 };
 
-type Counts = {
+export type SegmentCounts = {
   readonly documents: number;
   readonly terms: number;
   readonly postings: number;
-  readonly slots: number;
   readonly termBytes: number;
+  readonly groupBytes: number;
 };
 
-const encoder = new TextEncoder();
+const TRAIT_BITS = { scoped: 1, expiring: 2, conversing: 4 } as const;
 
-/** Indexes documents, at most SEGMENT_LIMIT_DOCUMENTS. CPU-bound: about 0.1 ms a document, so call it in a worker. */
-export function buildSegment(documents: readonly SegmentDocument[], analyze: Analyzer): SharedArrayBuffer {
-  if (documents.length > SEGMENT_LIMIT_DOCUMENTS)
-    throw new RangeError(`a segment holds at most ${SEGMENT_LIMIT_DOCUMENTS} documents`);
-  const postings = collectPostings(documents, analyze);
-  const terms = [...postings.byTerm.keys()].map((term) => encoder.encode(term));
-  const counts: Counts = {
-    documents: documents.length,
-    terms: terms.length,
-    postings: postings.total,
-    slots: slotsFor(terms.length),
-    termBytes: terms.reduce((sum, bytes) => sum + bytes.length, 0),
+export function traitsOf(groups: readonly IndexGroup[]): SegmentTraits {
+  return {
+    scoped: groups.some(({ scope }) => scope !== ""),
+    expiring: groups.some(({ expiresAtMs }) => expiresAtMs !== 0),
+    conversing: groups.some(({ kind }) => kind === "conversation"),
   };
-  const buffer = new SharedArrayBuffer(layOut(counts).totalBytes);
-  new Uint32Array(buffer, 0, HEADER_WORDS).set([
-    MAGIC,
-    counts.documents,
-    counts.terms,
-    counts.postings,
-    counts.slots,
-    counts.termBytes,
-    postings.lengths.reduce((sum, length) => sum + length, 0),
-  ]);
-  const segment = viewSegment(buffer, counts);
-  segment.ids.set(documents.map((document) => document.id));
-  segment.lengths.set(postings.lengths);
-  writeDictionary(segment, terms);
-  writePostings(segment, postings.byTerm);
-  return buffer;
+}
+
+export function writeHeader(
+  buffer: SharedArrayBuffer,
+  counts: SegmentCounts,
+  lengthTotal: number,
+  traits: SegmentTraits,
+): void {
+  const bits =
+    (traits.scoped ? TRAIT_BITS.scoped : 0) |
+    (traits.expiring ? TRAIT_BITS.expiring : 0) |
+    (traits.conversing ? TRAIT_BITS.conversing : 0);
+  const { documents, terms, postings, termBytes, groupBytes } = counts;
+  new Float64Array(buffer, 0, 1).set([lengthTotal]);
+  new Uint32Array(buffer, 8, 7).set([SEGMENT_MAGIC, documents, terms, postings, termBytes, groupBytes, bits]);
 }
 
 /** The views of a buffer; undefined when the bytes are no whole segment of this build's form. */
 export function openSegment(buffer: SharedArrayBuffer): Segment | undefined {
-  if (buffer.byteLength < HEADER_WORDS * 4) return undefined;
-  const [magic, documents = 0, terms = 0, postings = 0, slots = 0, termBytes = 0] = new Uint32Array(
+  if (buffer.byteLength < HEADER_BYTES) return undefined;
+  const [magic, documents = 0, terms = 0, postings = 0, termBytes = 0, groupBytes = 0, bits = 0] = new Uint32Array(
     buffer,
-    0,
-    HEADER_WORDS,
+    8,
+    7,
   );
-  const counts = { documents, terms, postings, slots, termBytes };
-  if (magic !== MAGIC || slots !== slotsFor(terms) || layOut(counts).totalBytes !== buffer.byteLength) return undefined;
-  return viewSegment(buffer, counts);
+  const counts = { documents, terms, postings, termBytes, groupBytes };
+  if (magic !== SEGMENT_MAGIC || documents > SEGMENT_LIMIT_DOCUMENTS) return undefined;
+  if (layOut(counts).totalBytes !== buffer.byteLength) return undefined;
+  const views = viewSegment(buffer, counts);
+  if (views.termStarts[terms] !== termBytes || views.postingStarts[terms] !== postings) return undefined;
+  let groups: readonly IndexGroup[] | undefined;
+  return {
+    ...views,
+    documents,
+    lengthTotal: new Float64Array(buffer, 0, 1)[0] ?? 0,
+    traits: {
+      scoped: (bits & TRAIT_BITS.scoped) !== 0,
+      expiring: (bits & TRAIT_BITS.expiring) !== 0,
+      conversing: (bits & TRAIT_BITS.conversing) !== 0,
+    },
+    groups: () => {
+      groups ??= readGroups(views.groupBytes);
+      return groups;
+    },
+  };
 }
 
-/** The number of a term in a segment, or -1. */
-export function findTerm(segment: Segment, term: Uint8Array): number {
-  const mask = segment.termSlots.length - 1;
-  for (let slot = hashBytes(term) & mask; ; slot = (slot + 1) & mask) {
-    const number = (segment.termSlots[slot] ?? 0) - 1;
-    if (number < 0 || sameTerm(segment, number, term)) return number;
-  }
+export function encodeGroups(groups: readonly IndexGroup[]): Uint8Array {
+  return new TextEncoder().encode(
+    JSON.stringify(
+      groups.map(({ key, kind, author, scope, sessionId, labels, weight, expiresAtMs }) => [
+        key,
+        kind,
+        author,
+        scope,
+        sessionId,
+        labels,
+        weight,
+        expiresAtMs,
+      ]),
+    ),
+  );
 }
 
-type Postings = {
-  /** Document number and frequency in turns, documents ascending. */
-  readonly byTerm: ReadonlyMap<string, readonly number[]>;
-  readonly lengths: readonly number[];
-  readonly total: number;
-};
+type GroupRow = [
+  IndexGroup["key"],
+  IndexGroup["kind"],
+  IndexGroup["author"],
+  IndexGroup["scope"],
+  IndexGroup["sessionId"],
+  IndexGroup["labels"],
+  IndexGroup["weight"],
+  IndexGroup["expiresAtMs"],
+];
 
-function collectPostings(documents: readonly SegmentDocument[], analyze: Analyzer): Postings {
-  const byTerm = new Map<string, number[]>();
-  const lengths: number[] = [];
-  let total = 0;
-  for (const [number, { text }] of documents.entries()) {
-    const terms = analyze(text);
-    lengths.push(Math.max(terms.length, LENGTH_FLOOR_TERMS));
-    const frequencies = new Map<string, number>();
-    for (const term of terms) frequencies.set(term, (frequencies.get(term) ?? 0) + 1);
-    total += frequencies.size;
-    for (const [term, frequency] of frequencies) {
-      const list = byTerm.get(term);
-      const limited = Math.min(frequency, FREQUENCY_LIMIT);
-      if (list === undefined) byTerm.set(term, [number, limited]);
-      else list.push(number, limited);
-    }
-  }
-  return { byTerm, lengths, total };
-}
-
-function writeDictionary(segment: Segment, terms: readonly Uint8Array[]): void {
-  const mask = segment.termSlots.length - 1;
-  let at = 0;
-  for (const [number, bytes] of terms.entries()) {
-    segment.termBytes.set(bytes, at);
-    at += bytes.length;
-    segment.termStarts[number + 1] = at;
-    let slot = hashBytes(bytes) & mask;
-    while (segment.termSlots[slot] !== 0) slot = (slot + 1) & mask;
-    segment.termSlots[slot] = number + 1;
-  }
-}
-
-function writePostings(segment: Segment, byTerm: ReadonlyMap<string, readonly number[]>): void {
-  let at = 0;
-  let number = 0;
-  for (const list of byTerm.values()) {
-    for (let index = 0; index < list.length; index += 2) {
-      segment.postingDocuments[at] = list[index] ?? 0;
-      segment.postingFrequencies[at] = list[index + 1] ?? 0;
-      at += 1;
-    }
-    number += 1;
-    segment.postingStarts[number] = at;
-  }
-}
-
-/** A power of two, at most half full, so that a probe always meets an empty slot. */
-function slotsFor(terms: number): number {
-  return 2 ** Math.ceil(Math.log2(Math.max(terms, 1) * 2));
+function readGroups(bytes: Uint8Array): readonly IndexGroup[] {
+  // A decoder takes no shared bytes, so they are copied.
+  const rows = JSON.parse(new TextDecoder().decode(bytes.slice())) as GroupRow[];
+  return rows.map(([key, kind, author, scope, sessionId, labels, weight, expiresAtMs]) => ({
+    key,
+    kind,
+    author,
+    scope,
+    sessionId,
+    labels,
+    weight,
+    expiresAtMs,
+  }));
 }
 
 type Layout = { readonly starts: readonly number[]; readonly totalBytes: number };
 
 /** Widest elements first, so that every view is aligned without padding. */
-function layOut(counts: Counts): Layout {
+function layOut(counts: SegmentCounts): Layout {
   const sizes = [
-    HEADER_WORDS * 4,
+    HEADER_BYTES,
+    counts.documents * 8,
     counts.documents * 8,
     counts.documents * 4,
-    counts.slots * 4,
     (counts.terms + 1) * 4,
     (counts.terms + 1) * 4,
+    counts.documents * 2,
     counts.postings * 2,
-    counts.postings * 2,
+    counts.postings,
     counts.termBytes,
+    counts.groupBytes,
   ];
   const starts: number[] = [];
   let totalBytes = 0;
@@ -179,43 +173,28 @@ function layOut(counts: Counts): Layout {
   return { starts, totalBytes };
 }
 
-function viewSegment(buffer: SharedArrayBuffer, counts: Counts): Segment {
-  const [
-    ,
-    ids = 0,
-    lengths = 0,
-    slots = 0,
-    termStarts = 0,
-    postingStarts = 0,
-    documents = 0,
-    frequencies = 0,
-    bytes = 0,
-  ] = layOut(counts).starts;
+export function segmentBytes(counts: SegmentCounts): number {
+  return layOut(counts).totalBytes;
+}
+
+/** The arrays of a segment, for reading and, while it is made, for writing. */
+export type SegmentViews = Omit<Segment, "documents" | "lengthTotal" | "traits" | "groups"> & {
+  readonly groupBytes: Uint8Array;
+};
+
+export function viewSegment(buffer: SharedArrayBuffer, counts: SegmentCounts): SegmentViews {
+  const { starts } = layOut(counts);
+  const start = (part: number) => starts[part] ?? 0;
   return {
-    documents: counts.documents,
-    lengthTotal: new Uint32Array(buffer, 0, HEADER_WORDS)[6] ?? 0,
-    ids: new Float64Array(buffer, ids, counts.documents),
-    lengths: new Uint32Array(buffer, lengths, counts.documents),
-    termSlots: new Uint32Array(buffer, slots, counts.slots),
-    termStarts: new Uint32Array(buffer, termStarts, counts.terms + 1),
-    postingStarts: new Uint32Array(buffer, postingStarts, counts.terms + 1),
-    postingDocuments: new Uint16Array(buffer, documents, counts.postings),
-    postingFrequencies: new Uint16Array(buffer, frequencies, counts.postings),
-    termBytes: new Uint8Array(buffer, bytes, counts.termBytes),
+    ids: new Float64Array(buffer, start(1), counts.documents),
+    atMs: new Float64Array(buffer, start(2), counts.documents),
+    lengths: new Uint32Array(buffer, start(3), counts.documents),
+    termStarts: new Uint32Array(buffer, start(4), counts.terms + 1),
+    postingStarts: new Uint32Array(buffer, start(5), counts.terms + 1),
+    rowGroups: new Uint16Array(buffer, start(6), counts.documents),
+    postingDocuments: new Uint16Array(buffer, start(7), counts.postings),
+    postingFrequencies: new Uint8Array(buffer, start(8), counts.postings),
+    termBytes: new Uint8Array(buffer, start(9), counts.termBytes),
+    groupBytes: new Uint8Array(buffer, start(10), counts.groupBytes),
   };
-}
-
-function sameTerm(segment: Segment, number: number, term: Uint8Array): boolean {
-  const start = segment.termStarts[number] ?? 0;
-  if ((segment.termStarts[number + 1] ?? 0) - start !== term.length) return false;
-  for (let index = 0; index < term.length; index += 1)
-    if (segment.termBytes[start + index] !== term[index]) return false;
-  return true;
-}
-
-/** FNV-1a, 32 bits. */
-function hashBytes(bytes: Uint8Array): number {
-  let hash = 0x811c_9dc5;
-  for (const byte of bytes) hash = Math.imul(hash ^ byte, 0x0100_0193);
-  return hash >>> 0;
 }

@@ -1,186 +1,160 @@
-import type { Event, EventBody } from "../../domain/event.ts";
-import { fail, ok, type Result } from "../../domain/failure.ts";
-import { type Journal, JournalError } from "../../domain/journal.ts";
-import type { MemoryPool } from "../worker/memory-pool.ts";
+import { ok, type Result } from "../../domain/failure.ts";
+import type { Journal } from "../../domain/journal.ts";
+import { openLedger } from "../../domain/ledger.ts";
+import type { Note, NoteDraft, Remembered, Viewer } from "../../domain/memory.ts";
+import type { SegmentInput } from "../lexical/index-document.ts";
+import { sketchTexts } from "../lexical/shingles.ts";
+import { decideForget, decideRemember, holds, isSeenBy, shown } from "./note-decision.ts";
+import { applyNote, emptyNotes, type KeptNote, type NoteFold, stampNote } from "./note-fold.ts";
+import { type NoteSegment, type NoteSegments, noteNumber, noteSegments } from "./note-segments.ts";
+import { type SimilarNotes, similarNotes } from "./similar-notes.ts";
 
 /** The journal that notes live in; reserved, no session has this id. */
 const NOTES_JOURNAL = "memory";
-const NOTE_LIMIT_CHARS = 16_384;
-const NOTES_LIMIT = 50_000;
-/** Notes whose events lie in the same block of numbers share a segment: a change rebuilds one small segment. */
-const BLOCK_EVENTS = 256;
+/** Up to here a sketch costs less than the way to a thread and back. */
+const SKETCHED_HERE_CHARS = 32_768;
 
-type Note = {
-  readonly id: string;
-  /** The number of its event. */
-  readonly seq: number;
-  readonly text: string;
-  readonly author: "owner" | "agent";
+/** What is done away from the main thread. */
+export type NoteWorkers = {
+  build(input: SegmentInput): Promise<Result<SharedArrayBuffer>>;
+  /** `sketchTexts` of shingles.ts. */
+  sketch(texts: readonly string[]): Promise<Result<Uint32Array>>;
 };
 
-/** Notes are facts in a journal; everything else here is a fold over it, made at the first use. */
+export type NotesOptions = {
+  readonly journal: Journal;
+  readonly workers: NoteWorkers;
+  readonly newId: () => string;
+  /** Milliseconds since 1970: decides what has expired. */
+  readonly now: () => number;
+};
+
+/**
+ * Notes are facts in a journal; everything else here is a fold over it, made at the first use. Each way in and out names
+ * its viewer, and says nothing of a note of another scope. What is answered is durable.
+ */
 export type Notes = {
-  remember(text: string, author: "owner" | "agent", sessionId: string): Promise<Result<string>>;
-  forget(id: string): Promise<Result<void>>;
-  /** Segments over all notes; document ids are event numbers. */
-  segments(): Promise<Result<readonly SharedArrayBuffer[]>>;
-  /** The note of an event number, if it was not forgotten. */
-  at(seq: number): Note | undefined;
+  remember(draft: NoteDraft): Promise<Result<Remembered>>;
+  forget(ids: readonly string[], viewer: Viewer): Promise<Result<readonly Note[]>>;
+  /** Newest first; those that were superseded or have expired only when asked for. */
+  list(viewer: Viewer, options: { readonly limit: number; readonly all: boolean }): Promise<Result<readonly Note[]>>;
+  /** Segments over the notes of all scopes: a search has to mask what its viewer may not see and what has expired. */
+  segments(): Promise<Result<readonly NoteSegment[]>>;
+  /** The note of an id in segments, if this viewer may find it now. */
+  at(id: number, viewer: Viewer): Note | undefined;
+  /** The text behind an id in segments, for its vector; a search never shows it without `at`. */
+  textAt(id: number): string | undefined;
+  /** Those of all scopes, oldest first: for an export, which is its owner's. */
+  everything(): Promise<Result<readonly Note[]>>;
+  /** How many hold now, in all scopes. */
   count(): Promise<Result<number>>;
 };
 
-type Fold = {
-  lastSeq: number;
-  readonly bySeq: Map<number, Note>;
-  readonly seqById: Map<string, number>;
-  readonly segments: Map<number, SharedArrayBuffer>;
-  readonly staleBlocks: Set<number>;
-};
+/** What is made of a fold and goes with it. */
+type Followers = { readonly segments: NoteSegments; readonly similar: SimilarNotes };
 
-export function openNotes(journal: Journal, pool: MemoryPool, newId: () => string): Notes {
-  let fold: Fold | undefined;
-  let queue: Promise<unknown> = Promise.resolve();
+export function openNotes({ journal, workers, newId, now }: NotesOptions): Notes {
+  const ledger = openLedger<NoteFold>({
+    journal,
+    id: NOTES_JOURNAL,
+    begin: emptyNotes,
+    apply: applyNote,
+    stamp: stampNote,
+  });
+  const followers = new WeakMap<NoteFold, Followers>();
+  let latest: NoteFold | undefined;
+  let building: Promise<unknown> = Promise.resolve();
 
-  /** One at a time: the writer of the journal, and the builder of segments. */
-  function inTurn<T>(work: () => Promise<T>): Promise<T> {
-    const turn = queue.then(work, work);
-    queue = turn.catch(() => undefined);
+  /** A journal that somebody else wrote to is folded anew, and then nothing of the old fold is good any more. */
+  function follow(fold: NoteFold): Followers {
+    const known = followers.get(fold);
+    if (known !== undefined) return known;
+    const fresh = { segments: noteSegments(), similar: similarNotes(sketch) };
+    followers.set(fold, fresh);
+    return fresh;
+  }
+
+  async function sketch(texts: readonly string[]): Promise<Result<Uint32Array>> {
+    const chars = texts.reduce((sum, text) => sum + text.length, 0);
+    return chars <= SKETCHED_HERE_CHARS ? ok(sketchTexts(texts)) : workers.sketch(texts);
+  }
+
+  async function remember(draft: NoteDraft): Promise<Result<Remembered>> {
+    const id = newId();
+    const written = await ledger.work<NoteFold>((fold) => {
+      const decided = decideRemember(fold, draft, id, now());
+      return decided.ok ? ok({ bodies: decided.value, value: fold }) : decided;
+    });
+    return written.ok ? ok({ id, similar: await similarTo(written.value, id, draft.viewer) }) : written;
+  }
+
+  /** The note is durable already: whatever hinders this must not look like a failure. */
+  async function similarTo(fold: NoteFold, id: string, viewer: Viewer): Promise<readonly Note[]> {
+    const note = fold.notes.get(id);
+    if (note === undefined) return [];
+    const nowMs = now();
+    const isCandidate = (other: KeptNote) => isSeenBy(other, viewer) && holds(other, nowMs);
+    const found = await follow(fold).similar.find(fold, note, isCandidate);
+    return found.ok ? found.value.map(shown) : [];
+  }
+
+  /** One after the other: the next one finds what was built for this one. */
+  function segments(): Promise<Result<readonly NoteSegment[]>> {
+    const turn = building.then(buildSegments);
+    building = turn.catch(() => undefined);
     return turn;
   }
 
-  async function load(): Promise<Result<Fold>> {
-    if (fold !== undefined) return ok(fold);
-    const loaded = await foldJournal(journal);
-    if (loaded.ok) fold = loaded.value;
-    return loaded;
-  }
-
-  /** Appends what `decide` makes of the notes. A rival writer means: fold again, decide again, once. */
-  async function change(decide: (now: Fold) => Result<readonly EventBody[]>): Promise<Result<void>> {
-    for (let attempt = 1; ; attempt += 1) {
-      const loaded = await load();
-      if (!loaded.ok) return loaded;
-      const decided = decide(loaded.value);
-      if (!decided.ok) return decided;
-      const appended = await appendTo(journal, loaded.value.lastSeq, decided.value);
-      if (appended.ok) {
-        for (const event of appended.value) apply(loaded.value, event);
-        return ok(undefined);
-      }
-      if (appended.failure.code !== "conflict" || attempt > 1) return appended;
-      fold = undefined;
+  async function buildSegments(): Promise<Result<readonly NoteSegment[]>> {
+    const planned = await ledger.read((fold) => ({ fold, plan: follow(fold).segments.plan(fold) }));
+    if (!planned.ok) return planned;
+    const { fold, plan } = planned.value;
+    const buffers: SharedArrayBuffer[] = [];
+    for (const part of plan.parts) {
+      if (!("input" in part)) continue;
+      const built = await workers.build(part.input);
+      if (!built.ok) return built;
+      buffers.push(built.value);
     }
-  }
-
-  function remember(text: string, author: "owner" | "agent", sessionId: string): Promise<Result<string>> {
-    return inTurn(async () => {
-      const id = newId();
-      const done = await change((now) => {
-        const wrong = checkNote(text, now.bySeq.size);
-        if (wrong !== undefined) return wrong;
-        return ok([{ case: "memoryRemembered", value: { memoryId: id, text, author, sessionId } }]);
-      });
-      return done.ok ? ok(id) : done;
+    const installed = await ledger.read((current) => {
+      // Folded anew meanwhile: what was built is of numbers that may mean other notes now.
+      if (current !== fold) return undefined;
+      latest = current;
+      return follow(current).segments.install(current, plan, buffers);
     });
-  }
-
-  function forget(id: string): Promise<Result<void>> {
-    return inTurn(() =>
-      change((now) =>
-        now.seqById.has(id)
-          ? ok([{ case: "memoryForgotten", value: { memoryId: id } }])
-          : fail("not_found", `there is no note ${JSON.stringify(id)}`, { hint: "a search shows the ids of notes" }),
-      ),
-    );
-  }
-
-  function segments(): Promise<Result<readonly SharedArrayBuffer[]>> {
-    return inTurn(async () => {
-      const loaded = await load();
-      if (!loaded.ok) return loaded;
-      const now = loaded.value;
-      for (const block of now.staleBlocks) {
-        const documents = notesOf(now, block).map(({ seq, text }) => ({ id: seq, text }));
-        const built = documents.length === 0 ? undefined : await pool.build(documents);
-        if (built?.ok === false) return built;
-        if (built === undefined) now.segments.delete(block);
-        else now.segments.set(block, built.value);
-        now.staleBlocks.delete(block);
-      }
-      return ok([...now.segments.values()]);
-    });
+    if (!installed.ok) return installed;
+    return installed.value === undefined ? buildSegments() : ok(installed.value);
   }
 
   return {
     remember,
-    forget,
+    forget: (ids, viewer) => ledger.work((fold) => decideForget(fold, ids, viewer)),
+    list: (viewer, { limit, all }) => ledger.read((fold) => listNotes(fold, viewer, { limit, all, nowMs: now() })),
     segments,
-    at: (seq) => fold?.bySeq.get(seq),
-    count: () =>
-      inTurn(async () => {
-        const loaded = await load();
-        return loaded.ok ? ok(loaded.value.bySeq.size) : loaded;
-      }),
+    at(id, viewer) {
+      const number = noteNumber(id);
+      const note = number === undefined ? undefined : latest?.notes.get(latest.byNumber.get(number) ?? "");
+      return note !== undefined && isSeenBy(note, viewer) && holds(note, now()) ? shown(note) : undefined;
+    },
+    textAt(id) {
+      const number = noteNumber(id);
+      return number === undefined ? undefined : latest?.notes.get(latest.byNumber.get(number) ?? "")?.text;
+    },
+    everything: () => ledger.read(({ notes }) => Array.from(notes.values(), shown)),
+    count() {
+      const nowMs = now();
+      return ledger.read(({ notes }) => notes.values().reduce((sum, note) => sum + (holds(note, nowMs) ? 1 : 0), 0));
+    },
   };
 }
 
-function checkNote(text: string, notes: number) {
-  if (text.trim() === "") return fail("invalid", "a note needs a text", { hint: "say what to remember" });
-  if (text.length > NOTE_LIMIT_CHARS) {
-    return fail("invalid", `a note holds at most ${NOTE_LIMIT_CHARS} characters; this one has ${text.length}`, {
-      hint: "put long texts into a file and index its folder",
-    });
-  }
-  if (notes < NOTES_LIMIT) return undefined;
-  return fail("exhausted", `memory holds at most ${NOTES_LIMIT} notes`, { hint: "forget some first" });
-}
+type ListOptions = { readonly limit: number; readonly all: boolean; readonly nowMs: number };
 
-async function appendTo(journal: Journal, lastSeq: number, bodies: readonly EventBody[]) {
-  if (lastSeq === 0) {
-    const created = await journal.create(NOTES_JOURNAL);
-    // "conflict" is the ordinary case of a journal that is there and empty.
-    if (!created.ok && created.failure.code !== "conflict") return created;
+function listNotes(fold: NoteFold, viewer: Viewer, { limit, all, nowMs }: ListOptions): readonly Note[] {
+  const listed: Note[] = [];
+  for (let number = fold.nextNumber - 1; number >= 0 && listed.length < limit; number -= 1) {
+    const note = fold.notes.get(fold.byNumber.get(number) ?? "");
+    if (note !== undefined && isSeenBy(note, viewer) && (all || holds(note, nowMs))) listed.push(shown(note));
   }
-  return journal.append(NOTES_JOURNAL, lastSeq, bodies);
-}
-
-async function foldJournal(journal: Journal): Promise<Result<Fold>> {
-  const fold: Fold = { lastSeq: 0, bySeq: new Map(), seqById: new Map(), segments: new Map(), staleBlocks: new Set() };
-  try {
-    const events = journal.read(NOTES_JOURNAL, { after: 0, follow: false }, new AbortController().signal);
-    for await (const event of events) apply(fold, event);
-    return ok(fold);
-  } catch (cause) {
-    if (cause instanceof JournalError) return { ok: false, failure: cause.failure };
-    throw cause;
-  }
-}
-
-function apply(fold: Fold, event: Event): void {
-  fold.lastSeq = event.seq;
-  if (event.body.case === "memoryRemembered") {
-    const { memoryId, text, author } = event.body.value;
-    fold.bySeq.set(event.seq, { id: memoryId, seq: event.seq, text, author: author === "owner" ? "owner" : "agent" });
-    fold.seqById.set(memoryId, event.seq);
-    fold.staleBlocks.add(blockOf(event.seq));
-  } else if (event.body.case === "memoryForgotten") {
-    const seq = fold.seqById.get(event.body.value.memoryId);
-    if (seq === undefined) return;
-    fold.seqById.delete(event.body.value.memoryId);
-    fold.bySeq.delete(seq);
-    fold.staleBlocks.add(blockOf(seq));
-  }
-}
-
-function blockOf(seq: number): number {
-  return Math.floor(seq / BLOCK_EVENTS);
-}
-
-function notesOf(fold: Fold, block: number): Note[] {
-  const notes: Note[] = [];
-  for (let seq = block * BLOCK_EVENTS; seq < (block + 1) * BLOCK_EVENTS; seq += 1) {
-    const note = fold.bySeq.get(seq);
-    if (note !== undefined) notes.push(note);
-  }
-  return notes;
+  return listed;
 }

@@ -308,7 +308,7 @@ test("an aborted query ends at once, and a third at the same time is told to wai
 test.skipIf(process.platform !== "linux")(
   "the query process dies with the one who asked, also on SIGKILL",
   async () => {
-    const asker = spawn(process.execPath, [join(import.meta.dirname, "fixtures", "query-child.ts"), dir, QUERY_FILE], {
+    const asker = spawn(process.execPath, [join(import.meta.dirname, "../fixtures/query-child.ts"), dir, QUERY_FILE], {
       stdio: ["ignore", "pipe", "inherit"],
     });
     await once(asker.stdout, "data");

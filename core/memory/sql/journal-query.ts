@@ -2,6 +2,8 @@ import { type ChildProcessByStdio, spawn } from "node:child_process";
 import type { Readable, Writable } from "node:stream";
 import type { JournalQuery, Table } from "../../domain/admin.ts";
 import { fail, type Result } from "../../domain/failure.ts";
+import type { MemoryCopy } from "./memory-copy.ts";
+import { namesMemoryView } from "./memory-views.ts";
 import type { QueryRequest } from "./query-process.ts";
 
 const TIME_LIMIT_MS = 30_000;
@@ -18,6 +20,8 @@ export type JournalQueryOptions = {
   readonly nodeBinary: string;
   /** The bundled query-process. */
   readonly queryFile: string;
+  /** Of memory's store, for queries that name its views; without it these are empty. */
+  readonly memory?: MemoryCopy;
   /** 30 s by default. */
   readonly timeLimitMs?: number;
 };
@@ -39,12 +43,24 @@ export function journalQuery(options: JournalQueryOptions): JournalQuery {
       }
       running += 1;
       try {
-        return await ask(options, { journalDir: options.journalDir, sql }, signal);
+        return await answer(options, sql, signal);
       } finally {
         running -= 1;
       }
     },
   };
+}
+
+async function answer(options: JournalQueryOptions, sql: string, signal: AbortSignal): Promise<Result<Table>> {
+  const request = { journalDir: options.journalDir, memoryFolder: "", sql };
+  if (options.memory === undefined || !namesMemoryView(sql)) return ask(options, request, signal);
+  const copy = await options.memory.lend();
+  if (!copy.ok) return copy;
+  try {
+    return await ask(options, { ...request, memoryFolder: copy.value.folder }, signal);
+  } finally {
+    await copy.value.release();
+  }
 }
 
 async function ask(options: JournalQueryOptions, request: QueryRequest, signal: AbortSignal): Promise<Result<Table>> {

@@ -1,3 +1,5 @@
+import { MEMORY_VIEWS_HINT } from "./memory-views.ts";
+
 // What `claw sql` sees. The tables are filled from the journals before a person's query runs; the views are the contract.
 // The moment is called `time`: "at" is a keyword of DuckDB and would have to be quoted.
 // Comparisons put `body->>'…'` in parentheses: the arrow binds more loosely than `=`.
@@ -11,8 +13,9 @@ export const VIEWS_HINT = [
   "hooks(session, turn_id, call_id, point, hook, verdict, because, ms, ran, time)",
   "approvals(session, turn_id, approval_id, call_id, tool, args, permission, principal, because, outcome, scope, asked_at, answered_at)",
   "permissions(session, turn_id, principal, permission, resolved, allowed, source, because, ms, left_out, source_hash, time)",
-  "notes(memory_id, text, author, session, time, forgotten)",
+  "notes(memory_id, text, author, scope, type, importance, labels, session, time, expires_at, supersedes, superseded_by, forgotten)",
   "broken(session, lines)",
+  ...MEMORY_VIEWS_HINT,
 ].join("; ");
 
 /** Comes first. One row a line; `kind` is null where the line is no event. */
@@ -120,10 +123,17 @@ const SESSIONS = `
 
 const NOTES = `
   CREATE VIEW notes AS
-    WITH gone AS (SELECT DISTINCT body->>'memoryId' AS memory_id FROM events WHERE kind = 'memory_forgotten')
-    SELECT body->>'memoryId' AS memory_id, body->>'text' AS text, body->>'author' AS author, body->>'sessionId' AS session, time,
-      gone.memory_id IS NOT NULL AS forgotten
-    FROM events LEFT JOIN gone ON gone.memory_id = (body->>'memoryId') WHERE kind = 'memory_remembered';`;
+    WITH gone AS (SELECT DISTINCT body->>'memoryId' AS memory_id FROM events WHERE kind = 'memory_forgotten'),
+      noted AS (SELECT body->>'memoryId' AS memory_id, nullif(body->>'supersedes', '') AS supersedes, seq, time, body
+        FROM events WHERE kind = 'memory_remembered'),
+      later AS (SELECT supersedes AS memory_id, arg_max(memory_id, seq) AS superseded_by
+        FROM noted ANTI JOIN gone USING (memory_id) WHERE supersedes IS NOT NULL GROUP BY ALL)
+    SELECT memory_id, body->>'text' AS text, body->>'author' AS author, coalesce(nullif(body->>'scope', ''), 'person') AS scope,
+      coalesce(nullif(body->>'type', ''), 'general') AS type, coalesce(nullif(body->>'importance', ''), 'normal') AS importance,
+      coalesce(TRY_CAST(body->'labels' AS VARCHAR[]), []) AS labels, body->>'sessionId' AS session, time,
+      CASE WHEN TRY_CAST(body->>'expiresAtMs' AS DOUBLE) > 0 THEN time_of(body->>'expiresAtMs') END AS expires_at,
+      supersedes, superseded_by, gone.memory_id IS NOT NULL AS forgotten
+    FROM noted LEFT JOIN gone USING (memory_id) LEFT JOIN later USING (memory_id);`;
 
 /** Everything after the lines are loaded, before the database is locked. */
 export const VIEWS = [EVENTS, TURNS, CALLS, HOOKS, PERMISSIONS, APPROVALS, SESSIONS, NOTES].join("\n");

@@ -4,6 +4,7 @@ import type { Table } from "../../domain/admin.ts";
 import { fail, ok, type Result } from "../../domain/failure.ts";
 import { attemptQuery, type DuckDBConnection, type DuckDb, loadDuckDb } from "../store/duckdb.ts";
 import { EVENTS_TABLE, loadBrokenFile, loadEvents, VIEWS, VIEWS_HINT } from "./journal-views.ts";
+import { allowMemoryFiles, memoryViews } from "./memory-views.ts";
 import { judgeQuery } from "./query-guard.ts";
 import { jsonOf } from "./query-value.ts";
 
@@ -19,7 +20,12 @@ const LINE_LIMIT_BYTES = 16_777_216;
 const MEMORY_LIMIT = "512MB";
 const THREADS = "2";
 
-export type QueryRequest = { readonly journalDir: string; readonly sql: string };
+export type QueryRequest = {
+  readonly journalDir: string;
+  /** Absolute; where the copies of memory lie. Empty for a query that needs none, or a memory that holds nothing. */
+  readonly memoryFolder: string;
+  readonly sql: string;
+};
 
 async function answer(request: QueryRequest): Promise<Result<Table>> {
   const files = await listJournals(request.journalDir);
@@ -31,7 +37,7 @@ async function answer(request: QueryRequest): Promise<Result<Table>> {
   const { duckdb, connection } = opened.value;
   const judged = await judgeQuery(connection, request.sql);
   if (!judged.ok) return judged;
-  const loaded = await attemptQuery("the journals", () => loadViews(connection, files.value));
+  const loaded = await attemptQuery("the journals", () => loadViews(connection, files.value, request.memoryFolder));
   if (!loaded.ok) return loaded;
   const ran = await attemptQuery("the query", () => readTable(duckdb, connection, request.sql));
   if (ran.ok) return ran.value;
@@ -72,14 +78,16 @@ async function openDatabase(): Promise<{ duckdb: DuckDb; connection: DuckDBConne
   return { duckdb, connection: await instance.connect() };
 }
 
-async function loadViews(connection: DuckDBConnection, files: readonly string[]): Promise<void> {
+async function loadViews(connection: DuckDBConnection, files: readonly string[], memoryFolder: string): Promise<void> {
   await connection.run(EVENTS_TABLE);
   if (files.length > 0) {
     // All at once is fast; one by one finds out which file is to blame when that fails.
     await connection.run(loadEvents(files, LINE_LIMIT_BYTES)).catch(() => loadEach(connection, files));
   }
   await connection.run(VIEWS);
+  await connection.run(memoryViews(memoryFolder));
   await connection.run("SET TimeZone = 'UTC'");
+  if (memoryFolder !== "") await connection.run(allowMemoryFiles(memoryFolder));
   await connection.run("SET enable_external_access = false");
   await connection.run("SET lock_configuration = true");
 }

@@ -1,6 +1,6 @@
 import { setImmediate } from "node:timers/promises";
 import type { DuckDBConnection, DuckDBInstance, DuckDBType, DuckDBValue } from "@duckdb/node-api";
-import { type Failed, fail, ok, type Result } from "../../domain/failure.ts";
+import { type Failed, type Failure, fail, ok, type Result } from "../../domain/failure.ts";
 
 // The wall to DuckDB: its library is loaded here, lazily (it maps some 60 MB), and its errors are translated here.
 
@@ -21,6 +21,11 @@ export async function attemptQuery<T>(what: string, work: () => Promise<T>): Pro
   } catch (cause) {
     return translate(what, cause);
   }
+}
+
+/** Whether the database answers nothing more before it is opened again, as after a checkpoint on a full disk. */
+export function isInvalidated({ cause }: Failure): boolean {
+  return cause instanceof Error && /FATAL Error|has been invalidated/.test(cause.message);
 }
 
 function translate(what: string, cause: unknown): Failed {
@@ -64,10 +69,11 @@ export async function appendRows(
   table: string,
   types: readonly DuckDBType[],
   rows: readonly (readonly DuckDBValue[])[],
+  database?: string,
 ): Promise<void> {
   if (rows.length === 0) return;
   const { DuckDBDataChunk } = await loadDuckDb();
-  const appender = await connection.createAppender(table);
+  const appender = await connection.createAppender(table, undefined, database);
   try {
     for (let start = 0; start < rows.length; start += APPEND_BATCH_ROWS) {
       const batch = rows.slice(start, start + APPEND_BATCH_ROWS);

@@ -1,35 +1,48 @@
 import { existsSync } from "node:fs";
-import { mkdir, rename, rm, stat } from "node:fs/promises";
-import { dirname } from "node:path";
+import { mkdir, readdir, rename, rm, stat } from "node:fs/promises";
+import { join } from "node:path";
 import { fail, ok, type Result } from "../../domain/failure.ts";
 import { ANALYZER_VERSION } from "../lexical/analyzer.ts";
-import { attemptQuery, inTransaction, loadDuckDb } from "./duckdb.ts";
-import { type Store, storeOver } from "./store.ts";
+import { attemptQuery, type DuckDBConnection, type DuckDBValue, inTransaction, loadDuckDb } from "./duckdb.ts";
+import { storeOver } from "./duckdb-store.ts";
+import { tidySegmentFolder } from "./segment-files.ts";
+import type { Store } from "./store.ts";
 
 /** Any other form of the file is moved aside and rebuilt. */
-const FORMAT = `1.${ANALYZER_VERSION}`;
+const FORMAT = `2.${ANALYZER_VERSION}`;
 const MEMORY_LIMIT = "256MB";
 const THREADS = "2";
 
+/** A piece is known by its document and its place in it; `placements` says in which row of which segment it lies. */
 const SCHEMA = `
   CREATE TABLE meta(key VARCHAR, value VARCHAR);
-  CREATE TABLE files(file_id BIGINT, path VARCHAR, hash VARCHAR, staged BOOLEAN, chunks INTEGER);
-  CREATE TABLE chunks(file_id BIGINT, chunk_id BIGINT, line INTEGER, title VARCHAR, text VARCHAR);
-  CREATE TABLE segments(segment_id BIGINT, bytes BLOB);
+  CREATE TABLE documents(doc_id BIGINT, source VARCHAR, key VARCHAR, hash VARCHAR, kind VARCHAR, author VARCHAR,
+    session_id VARCHAR, labels VARCHAR, at_ms DOUBLE, staged BOOLEAN, pieces INTEGER);
+  CREATE TABLE chunks(doc_id BIGINT, chunk_id BIGINT, ordinal INTEGER, line INTEGER, page INTEGER, title VARCHAR,
+    text VARCHAR, text_hash VARCHAR);
+  CREATE TABLE segments(segment_id BIGINT, documents INTEGER, crc32 BIGINT);
+  CREATE TABLE placements(segment_id BIGINT, row INTEGER, doc_id BIGINT, ordinal INTEGER);
+  CREATE TABLE dead(segment_id BIGINT, row INTEGER);
+  CREATE TABLE watermarks(session_id VARCHAR, seq INTEGER);
+  CREATE TABLE runs(source VARCHAR, skipped INTEGER, removed INTEGER, errors INTEGER);
   INSERT INTO meta VALUES ('format', '${FORMAT}');`;
+
+const PIECES_SQL = "SELECT coalesce(sum(pieces), 0)::BIGINT FROM documents WHERE NOT staged";
+const PLACED_SQL = "SELECT count(*) FROM placements";
 
 /** DuckDB's lock keeps other processes out, not a second opening in this one. */
 const openFiles = new Set<string>();
 
 /**
- * Opens or makes the file. A damaged file or one of another format is moved aside (`.aside`, the last one is kept) and a
+ * Opens or makes `<folder>/memory.duckdb` with `<folder>/segments`. A damaged file or one of another format is moved aside (`.aside`, the last one is kept) and a
  * fresh one made; a file that another process holds gives `conflict`.
  */
-export async function openStore(file: string): Promise<Result<Store>> {
+export async function openStore(folder: string): Promise<Result<Store>> {
+  const file = storeFile(folder);
   if (openFiles.has(file))
     return fail("conflict", `${file} is in use by this process`, { hint: "open the memory once" });
   openFiles.add(file);
-  const opened = await openWhole(file).catch((cause: unknown) => {
+  const opened = await openWhole(folder, file).catch((cause: unknown) => {
     openFiles.delete(file);
     throw cause;
   });
@@ -37,8 +50,13 @@ export async function openStore(file: string): Promise<Result<Store>> {
   return opened;
 }
 
-/** Takes a file out of the way that must not be opened again. */
-export async function moveAside(file: string): Promise<Result<void>> {
+export function storeFile(folder: string): string {
+  return join(folder, "memory.duckdb");
+}
+
+/** Takes a store out of the way that must not be opened again. */
+export async function moveAside(folder: string): Promise<Result<void>> {
+  const file = storeFile(folder);
   try {
     await rm(`${file}.wal`, { force: true });
     if (existsSync(file)) await rename(file, `${file}.aside`);
@@ -51,9 +69,26 @@ export async function moveAside(file: string): Promise<Result<void>> {
   }
 }
 
-/** Bytes on disk, 0 without a file. */
-export async function storeBytes(file: string): Promise<number> {
-  const sizes = [file, `${file}.wal`].map((path) =>
+/** Removes a store that nobody has open. Vectors that were paid for stay. */
+export async function removeStore(folder: string): Promise<Result<void>> {
+  const file = storeFile(folder);
+  try {
+    for (const path of [`${file}.wal`, file, `${file}.aside`, join(folder, "segments")])
+      await rm(path, { force: true, recursive: true });
+    return ok(undefined);
+  } catch (cause) {
+    return fail("unavailable", `${file} cannot be removed: ${String(cause)}`, { hint: "check its owner", cause });
+  }
+}
+
+/** Bytes on disk of everything that can be rebuilt, 0 when there is nothing. */
+export async function storeBytes(folder: string): Promise<number> {
+  const file = storeFile(folder);
+  const vectors = vectorCacheFile(folder);
+  const segments = join(folder, "segments");
+  const names = await readdir(segments).catch(() => []);
+  const paths = [file, `${file}.wal`, vectors, `${vectors}.wal`, ...names.map((name) => join(segments, name))];
+  const sizes = paths.map((path) =>
     stat(path).then(
       ({ size }) => size,
       () => 0,
@@ -62,29 +97,33 @@ export async function storeBytes(file: string): Promise<number> {
   return (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0);
 }
 
-async function openWhole(file: string): Promise<Result<Store>> {
-  const made = await makeFolder(file);
-  if (!made.ok) return made;
-  const isNew = !existsSync(file);
-  const opened = await attemptQuery(file, () => openOnce(file, isNew));
-  if (opened.ok || opened.failure.code !== "corrupt") return opened;
-  const moved = await moveAside(file);
-  return moved.ok ? attemptQuery(file, () => openOnce(file, true)) : moved;
+function vectorCacheFile(folder: string): string {
+  return join(folder, "vectors.duckdb");
 }
 
-async function makeFolder(file: string): Promise<Result<void>> {
+async function openWhole(folder: string, file: string): Promise<Result<Store>> {
+  const made = await makeFolder(folder);
+  if (!made.ok) return made;
+  const isNew = !existsSync(file);
+  const opened = await attemptQuery(file, () => openOnce(folder, file, isNew));
+  if (opened.ok || opened.failure.code !== "corrupt") return opened;
+  const moved = await moveAside(folder);
+  return moved.ok ? attemptQuery(file, () => openOnce(folder, file, true)) : moved;
+}
+
+async function makeFolder(folder: string): Promise<Result<void>> {
   try {
-    await mkdir(dirname(file), { recursive: true, mode: 0o700 });
+    await mkdir(folder, { recursive: true, mode: 0o700 });
     return ok(undefined);
   } catch (cause) {
-    return fail("unavailable", `memory cannot make its folder ${dirname(file)}: ${String(cause)}`, {
+    return fail("unavailable", `memory cannot make its folder ${folder}: ${String(cause)}`, {
       hint: "check its owner",
       cause,
     });
   }
 }
 
-async function openOnce(file: string, isNew: boolean): Promise<Store> {
+async function openOnce(folder: string, file: string, isNew: boolean): Promise<Store> {
   const duckdb = await loadDuckDb();
   const instance = await duckdb.DuckDBInstance.create(file, {
     threads: THREADS,
@@ -96,18 +135,33 @@ async function openOnce(file: string, isNew: boolean): Promise<Store> {
     const writer = await instance.connect();
     const reader = await instance.connect();
     if (isNew) await inTransaction(writer, () => writer.run(SCHEMA));
-    const format = (await writer.runAndReadAll("SELECT value FROM meta WHERE key = 'format'")).getRows()[0]?.[0];
+    const format = await readValue(writer, "SELECT value FROM meta WHERE key = 'format'");
     if (format !== FORMAT) throw new Error(`Corrupt for this version: format ${String(format)}, not ${FORMAT}`);
-    const last = (await writer.runAndReadAll("SELECT coalesce(max(file_id), 0) FROM files")).getRows()[0]?.[0];
-    const filled = (await writer.runAndReadAll("SELECT value FROM meta WHERE key = 'filled'")).getRows().length > 0;
+    const segmentFolder = join(folder, "segments");
+    await tidySegmentFolder(segmentFolder, await readSegmentIds(writer));
     return storeOver(
-      file,
-      !filled,
-      { duckdb, instance, writer, reader, closed: () => openFiles.delete(file) },
-      Number(last),
+      {
+        ...{ file, segmentFolder, vectorFile: vectorCacheFile(folder), duckdb, instance, writer, reader },
+        closed: () => openFiles.delete(file),
+      },
+      {
+        fresh: (await readValue(writer, "SELECT value FROM meta WHERE key = 'filled'")) === undefined,
+        lastDocumentId: Number(await readValue(writer, "SELECT coalesce(max(doc_id), 0) FROM documents")),
+        anyUnplaced: (await readValue(writer, PLACED_SQL)) !== (await readValue(writer, PIECES_SQL)),
+        lastSegmentId: Number(await readValue(writer, "SELECT coalesce(max(segment_id), 0) FROM segments")),
+      },
     );
   } catch (cause) {
     instance.closeSync();
     throw cause;
   }
+}
+
+async function readValue(connection: DuckDBConnection, sql: string): Promise<DuckDBValue | undefined> {
+  return (await connection.runAndReadAll(sql)).getRows()[0]?.[0];
+}
+
+async function readSegmentIds(connection: DuckDBConnection): Promise<Set<number>> {
+  const rows = (await connection.runAndReadAll("SELECT segment_id FROM segments")).getRows();
+  return new Set(rows.map(([id]) => Number(id)));
 }

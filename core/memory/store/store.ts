@@ -1,217 +1,188 @@
 import type { Result } from "../../domain/failure.ts";
-import {
-  appendRows,
-  attemptQuery,
-  type DuckDBConnection,
-  type DuckDBInstance,
-  type DuckDb,
-  inTransaction,
-  readRows,
-} from "./duckdb.ts";
-import type { SegmentDocument } from "../lexical/segment.ts";
-import type { SourceChunk } from "../source/source-files.ts";
+import type { MemoryAuthor, MemoryKind } from "../../domain/memory.ts";
 
-/** A version of a file. A staged one is complete but not searched yet. */
-export type StoredFile = {
-  readonly fileId: number;
-  readonly path: string;
+/** A piece of a document as it is brought in. */
+export type PieceToStage = {
+  /** A safe integer that is the same in every rebuild. */
+  readonly id: number;
+  /** First line in its file, from 1; 0 where there are none. */
+  readonly line: number;
+  /** Page of a PDF, from 1; 0 elsewhere. */
+  readonly page: number;
+  readonly title: string;
+  readonly text: string;
+};
+
+/** A file, a plugin's document, or a message of a conversation. */
+export type DocumentToStage = {
+  /** "folder:/abs", "plugin:NAME/ID", "conversations", … */
+  readonly source: string;
+  /** Absolute path of a file, "SOURCE/ID" of a plugin's document, "SESSION/SEQ" of a message. */
+  readonly key: string;
+  /** Another one means another version; hex. */
+  readonly hash: string;
+  readonly kind: MemoryKind;
+  readonly author: MemoryAuthor;
+  /** Empty outside a conversation. */
+  readonly sessionId: string;
+  readonly labels: readonly string[];
+  /** When it was said, or the file last changed; milliseconds since 1970. */
+  readonly atMs: number;
+  readonly pieces: readonly PieceToStage[];
+};
+
+/** A version of a document. A staged one is complete but not searched yet. */
+export type StoredDocument = {
+  readonly documentId: number;
+  readonly source: string;
+  readonly key: string;
   readonly hash: string;
   readonly staged: boolean;
-  readonly chunks: number;
+  readonly pieces: number;
 };
 
-export type FileToStage = { readonly path: string; readonly hash: string; readonly chunks: readonly SourceChunk[] };
-export type StoredText = { readonly path: string; readonly line: number; readonly text: string };
-export type StoredSegment = { readonly segmentId: number; readonly buffer: SharedArrayBuffer };
+/** Which documents. */
+export type DocumentScope =
+  | { readonly kind: "source"; readonly source: string }
+  /** Files below a folder, whatever folder was indexed. */
+  | { readonly kind: "folder"; readonly folder: string }
+  /** Files with these paths, and all below them. */
+  | { readonly kind: "paths"; readonly paths: readonly string[] }
+  | { readonly kind: "keys"; readonly source: string; readonly keys: readonly string[] }
+  | { readonly kind: "sessions"; readonly source: string; readonly sessionIds: readonly string[] };
 
-/** What becomes visible at once: staged files of a folder, without the gone ones, and their segments. */
+/** What is known of a piece when it was found. */
+export type StoredText = {
+  readonly key: string;
+  readonly kind: MemoryKind;
+  readonly author: MemoryAuthor;
+  readonly sessionId: string;
+  readonly labels: readonly string[];
+  readonly line: number;
+  readonly page: number;
+  readonly title: string;
+  readonly text: string;
+  readonly textHash: string;
+  readonly atMs: number;
+  readonly ordinal: number;
+};
+
+/** A segment as it is searched. Neither the bytes nor the marks ever change: another state is another object. */
+export type StoredSegment = {
+  readonly segmentId: number;
+  readonly buffer: SharedArrayBuffer;
+  /** Pieces in it, dead ones too. */
+  readonly documents: number;
+  /** A byte a row, 1 for a piece that is gone; undefined when all are there. Shared memory. */
+  readonly dead: Uint8Array | undefined;
+};
+
+/** A row of a segment that is not dead, for its vector. */
+export type SegmentText = {
+  readonly row: number;
+  readonly id: number;
+  readonly textHash: string;
+  readonly title: string;
+  readonly text: string;
+};
+
+/** What a worker made of an input file; the file is durable on disk. */
+export type BuiltSegment = {
+  readonly buffer: SharedArrayBuffer;
+  /** Checksum of the file's bytes. */
+  readonly crc32: number;
+};
+
+/** Builds a segment from a file of JSON lines (task "buildFile" of the workers) and writes it durably. */
+export type BuildSegmentFile = (
+  request: { readonly inputFile: string; readonly file: string },
+  signal: AbortSignal,
+) => Promise<Result<BuiltSegment>>;
+
+/** Reads files of vectors in a worker; an answer for each, in their order. */
+export type CheckVectorFiles = (files: readonly string[], signal: AbortSignal) => Promise<Result<readonly boolean[]>>;
+
+/** What becomes true at once: staged documents are searched, others are gone, and how far conversations were read. */
 export type Publication = {
-  readonly prefix: string;
-  readonly goneFileIds: readonly number[];
-  readonly staleSegmentIds: readonly number[];
-  readonly newSegments: readonly SharedArrayBuffer[];
+  readonly freshIds: readonly number[];
+  readonly goneIds: readonly number[];
+  readonly watermarks: ReadonlyMap<string, number>;
+  /** Gives every file below this folder to this source. */
+  readonly adopted?: { readonly folder: string; readonly source: string };
+  /** What a run over a whole source counted; kept until the next one. */
+  readonly figures?: RunFigures;
+  readonly build: BuildSegmentFile;
+  readonly signal: AbortSignal;
 };
 
-/** The DuckDB file. Holds nothing that cannot be built again from the indexed folders. One writer at a time. */
+export type RunFigures = {
+  readonly source: string;
+  readonly skipped: number;
+  readonly removed: number;
+  readonly errors: number;
+};
+
+export type StoreCounts = {
+  readonly files: number;
+  /** Documents of plugins. */
+  readonly documents: number;
+  readonly messages: number;
+  readonly pieces: number;
+  /** Of the last runs over whole sources. */
+  readonly skipped: number;
+  readonly removed: number;
+  readonly errors: number;
+};
+
+export type VectorRow = { readonly textHash: string; readonly vector: Float32Array };
+
+/** A row of notes.parquet, column by column. */
+export type ExportColumn = {
+  readonly name: string;
+  readonly type: "text" | "number";
+  readonly values: readonly (string | number)[];
+};
+
+/**
+ * The DuckDB file and the segment files beside it. Holds nothing that cannot be built again from folders, sources and
+ * journals. Calls may overlap; publications come one after another.
+ */
 export type Store = {
-  /** True until `markFilled`: somebody has to bring in the folders that an earlier file held. */
+  /** True until `markFilled`: somebody has to bring in what an earlier file held. */
   readonly fresh: boolean;
   markFilled(): Promise<Result<void>>;
-  /** Every version of every file whose path begins with the prefix. */
-  files(prefix: string): Promise<Result<StoredFile[]>>;
-  /** Keeps whole files for the next publication, durable on return. `replaced` are older staged versions to drop. */
-  stage(files: readonly FileToStage[], replaced: readonly number[]): Promise<Result<void>>;
-  stagedChunkIds(prefix: string): Promise<Result<Set<number>>>;
-  chunkIds(fileIds: readonly number[]): Promise<Result<Set<number>>>;
-  /** What segments are built from: title and text, each id once. */
-  documents(ids: readonly number[]): Promise<Result<SegmentDocument[]>>;
-  publish(publication: Publication): Promise<Result<StoredSegment[]>>;
-  segments(): Promise<Result<StoredSegment[]>>;
-  /** Texts of searchable chunks; ids that are gone are missing in the answer. */
+  /** Goes up with every change that can be seen from outside. */
+  revision(): number;
+  /** Every version of every document there. */
+  documentsOf(scope: DocumentScope): Promise<Result<StoredDocument[]>>;
+  /** Keeps whole documents for a later publication, durable on return; gives their ids in order. */
+  stage(documents: readonly DocumentToStage[]): Promise<Result<number[]>>;
+  /** Room that is left on its disk. */
+  freeBytes(): Promise<Result<number>>;
+  /** Gives up everything that is staged, and the space that it takes on disk. */
+  dropStaged(): Promise<Result<void>>;
+  /** Gives the segments to search from now on; damaged ones are built anew on the way. Atomic: a crash leaves the old or the new state. */
+  publish(publication: Publication): Promise<Result<readonly StoredSegment[]>>;
+  /** Reads the segments that are searched. A damaged file is left out (`anyLost`) and built anew by the next publication. */
+  segments(): Promise<Result<{ readonly segments: readonly StoredSegment[]; readonly anyLost: boolean }>>;
+  /** Texts of searchable pieces by id; those that are gone are missing in the answer. */
   texts(ids: readonly number[]): Promise<Result<Map<number, StoredText>>>;
-  counts(): Promise<Result<{ readonly files: number; readonly chunks: number }>>;
-  close(): void;
+  /** In batches, in the order of the rows; dead ones are missing. */
+  segmentTexts(segmentId: number): AsyncIterable<Result<readonly SegmentText[]>>;
+  /** How far each conversation was read: session id to number of the last event. */
+  watermarks(): Promise<Result<Map<string, number>>>;
+  counts(): Promise<Result<StoreCounts>>;
+  /** Cached vectors of these texts. */
+  vectorsOf(embedderId: string, textHashes: readonly string[]): Promise<Result<Map<string, Float32Array>>>;
+  /** Durable on return. Those that are there already stay as they are. */
+  putVectors(embedderId: string, rows: readonly VectorRow[]): Promise<Result<void>>;
+  /** Where the vector block of a segment lies; the store removes it with the segment. */
+  vectorFile(segmentId: number, embedderId: string): string;
+  /** What does not fit together, in words; nothing when all is well. `areWhole` says of each file of vectors whether it is. */
+  problems(areWhole: CheckVectorFiles, signal: AbortSignal): Promise<Result<readonly string[]>>;
+  /** Writes documents.parquet, chunks.parquet and notes.parquet; gives their paths. */
+  exportTo(folder: string, notes: readonly ExportColumn[]): Promise<Result<readonly string[]>>;
+  /** Writes memory_documents.parquet, memory_chunks.parquet and memory_vectors.parquet for `claw sql`; gives their paths. */
+  exportViews(folder: string): Promise<Result<readonly string[]>>;
+  close(): Promise<void>;
 };
-
-/** What a store runs on. */
-export type StoreHandles = {
-  readonly duckdb: DuckDb;
-  readonly instance: DuckDBInstance;
-  readonly writer: DuckDBConnection;
-  readonly reader: DuckDBConnection;
-  /** Called when the store was closed. */
-  readonly closed: () => void;
-};
-
-/** The store over an open file with its tables. `lastFileId` is the highest there is, 0 without one. */
-export function storeOver(file: string, fresh: boolean, handles: StoreHandles, lastFileId: number): Store {
-  const { writer, reader, instance, closed } = handles;
-  const { BIGINT, VARCHAR, BOOLEAN, INTEGER } = handles.duckdb;
-  let nextFileId = lastFileId + 1;
-
-  async function fill(table: string, ids: readonly number[]): Promise<void> {
-    await writer.run(`CREATE OR REPLACE TEMP TABLE ${table}(id BIGINT)`);
-    await appendRows(
-      writer,
-      table,
-      [BIGINT],
-      ids.map((id) => [BigInt(id)]),
-    );
-  }
-
-  async function dropFiles(ids: readonly number[]): Promise<void> {
-    if (ids.length === 0) return;
-    await fill("gone", ids);
-    await writer.run("DELETE FROM chunks WHERE file_id IN (SELECT id FROM gone)");
-    await writer.run("DELETE FROM files WHERE file_id IN (SELECT id FROM gone)");
-  }
-
-  async function stage(files: readonly FileToStage[], replaced: readonly number[]): Promise<void> {
-    const numbered = files.map((each) => ({ ...each, fileId: BigInt(nextFileId++) }));
-    await inTransaction(writer, async () => {
-      await dropFiles(replaced);
-      const fileRows = numbered.map(({ fileId, path, hash, chunks }) => [fileId, path, hash, true, chunks.length]);
-      await appendRows(writer, "files", [BIGINT, VARCHAR, VARCHAR, BOOLEAN, INTEGER], fileRows);
-      const chunkRows = numbered.flatMap(({ fileId, chunks }) =>
-        chunks.map((chunk) => [fileId, BigInt(chunk.id), chunk.line, chunk.title, chunk.text]),
-      );
-      await appendRows(writer, "chunks", [BIGINT, BIGINT, INTEGER, VARCHAR, VARCHAR], chunkRows);
-    });
-  }
-
-  async function publish(publication: Publication): Promise<StoredSegment[]> {
-    const last = (await writer.runAndReadAll("SELECT coalesce(max(segment_id), 0) FROM segments")).getRows()[0]?.[0];
-    const added = publication.newSegments.map((buffer, index) => ({ segmentId: Number(last) + 1 + index, buffer }));
-    await inTransaction(writer, async () => {
-      await dropFiles(publication.goneFileIds);
-      await writer.run("UPDATE files SET staged = false WHERE staged AND starts_with(path, $1)", [publication.prefix]);
-      await fill("stale", publication.staleSegmentIds);
-      await writer.run("DELETE FROM segments WHERE segment_id IN (SELECT id FROM stale)");
-      for (const { segmentId, buffer } of added) {
-        const bytes = new handles.duckdb.DuckDBBlobValue(Uint8Array.from(new Uint8Array(buffer)));
-        await writer.run("INSERT INTO segments VALUES ($1, $2)", [BigInt(segmentId), bytes]);
-      }
-    });
-    await writer.run("CHECKPOINT");
-    return added;
-  }
-
-  async function* idsOf(connection: DuckDBConnection, sql: string, values: string[] = []): AsyncGenerator<number> {
-    for await (const rows of readRows(connection, sql, values)) for (const [id] of rows) yield Number(id);
-  }
-
-  async function collectIds(ids: AsyncGenerator<number>): Promise<Set<number>> {
-    const collected = new Set<number>();
-    for await (const id of ids) collected.add(id);
-    return collected;
-  }
-
-  async function documents(ids: readonly number[]): Promise<SegmentDocument[]> {
-    await fill("wanted", ids);
-    const found = new Map<number, string>();
-    const sql = "SELECT chunk_id, title, text FROM chunks WHERE chunk_id IN (SELECT id FROM wanted)";
-    for await (const rows of readRows(writer, sql)) {
-      for (const [id, title, text] of rows) found.set(Number(id), `${String(title)}\n${String(text)}`);
-    }
-    return Array.from(found, ([id, text]) => ({ id, text }));
-  }
-
-  async function readSegments(): Promise<StoredSegment[]> {
-    const segments: StoredSegment[] = [];
-    for await (const segmentId of idsOf(reader, "SELECT segment_id FROM segments ORDER BY segment_id")) {
-      // One at a time: each is a mebibyte or more, and a result holds all its rows.
-      const result = await reader.runAndReadAll("SELECT bytes FROM segments WHERE segment_id = $1", [
-        BigInt(segmentId),
-      ]);
-      const value = result.getRows()[0]?.[0];
-      if (!(value instanceof handles.duckdb.DuckDBBlobValue))
-        throw new Error(`Corrupt: segment ${segmentId} has no bytes`);
-      const buffer = new SharedArrayBuffer(value.bytes.byteLength);
-      new Uint8Array(buffer).set(value.bytes);
-      segments.push({ segmentId, buffer });
-    }
-    return segments;
-  }
-
-  async function texts(ids: readonly number[]): Promise<Map<number, StoredText>> {
-    const found = new Map<number, StoredText>();
-    if (ids.length === 0) return found;
-    const sql = `SELECT chunk_id, path, line, text FROM chunks JOIN files USING (file_id)
-      WHERE NOT staged AND chunk_id IN (${ids.map(Number).join(",")})`;
-    for await (const rows of readRows(reader, sql)) {
-      for (const [id, path, line, text] of rows) {
-        found.set(Number(id), { path: String(path), line: Number(line), text: String(text) });
-      }
-    }
-    return found;
-  }
-
-  async function files(prefix: string): Promise<StoredFile[]> {
-    const found: StoredFile[] = [];
-    const sql = "SELECT file_id, path, hash, staged, chunks FROM files WHERE starts_with(path, $1)";
-    for await (const rows of readRows(reader, sql, [prefix])) {
-      for (const [fileId, path, hash, staged, chunks] of rows) {
-        found.push({
-          fileId: Number(fileId),
-          path: String(path),
-          hash: String(hash),
-          staged: staged === true,
-          chunks: Number(chunks),
-        });
-      }
-    }
-    return found;
-  }
-
-  async function counts(): Promise<{ files: number; chunks: number }> {
-    const sql = "SELECT count(*), coalesce(sum(chunks), 0) FROM files WHERE NOT staged";
-    const row = (await reader.runAndReadAll(sql)).getRows()[0];
-    return { files: Number(row?.[0]), chunks: Number(row?.[1]) };
-  }
-
-  const stagedSql = `SELECT DISTINCT chunk_id FROM chunks JOIN files USING (file_id) WHERE staged AND starts_with(path, $1)`;
-  return {
-    fresh,
-    markFilled: () =>
-      attemptQuery(file, async () => void (await writer.run("INSERT INTO meta VALUES ('filled', 'yes')"))),
-    files: (prefix) => attemptQuery(file, () => files(prefix)),
-    stage: (staged, replaced) => attemptQuery(file, () => stage(staged, replaced)),
-    stagedChunkIds: (prefix) => attemptQuery(file, () => collectIds(idsOf(reader, stagedSql, [prefix]))),
-    chunkIds: (fileIds) =>
-      attemptQuery(file, async () => {
-        await fill("gone", fileIds);
-        return collectIds(idsOf(writer, "SELECT DISTINCT chunk_id FROM chunks WHERE file_id IN (SELECT id FROM gone)"));
-      }),
-    documents: (ids) => attemptQuery(file, () => documents(ids)),
-    publish: (publication) => attemptQuery(file, () => publish(publication)),
-    segments: () => attemptQuery(file, readSegments),
-    texts: (ids) => attemptQuery(file, () => texts(ids)),
-    counts: () => attemptQuery(file, counts),
-    close() {
-      writer.closeSync();
-      reader.closeSync();
-      instance.closeSync();
-      closed();
-    },
-  };
-}

@@ -1,30 +1,84 @@
 import type { Piscina } from "piscina";
 import { fail, ok, type Result } from "../../domain/failure.ts";
-import type { RankedDocument } from "../lexical/ranking.ts";
-import type { SearchRequest } from "./memory-worker.ts";
-import type { SegmentDocument } from "../lexical/segment.ts";
-import type { FileOutcome, ReadRequest, WalkOutcome } from "../source/source-files.ts";
+import type { SegmentInput } from "../lexical/index-document.ts";
+import type { WalkOutcome } from "../source/folder-walk.ts";
+import type { FileOutcome, ReadRequest } from "../source/source-files.ts";
+import type { FusedHit } from "./fusion.ts";
+import type { Presented, PresentRequest } from "./present-task.ts";
+import type { SearchRequest } from "./search-task.ts";
+import type { BuiltSegmentFile, SegmentFileRequest } from "./segment-task.ts";
 
 /** An idle thread keeps some 15 MB. */
 const IDLE_TIMEOUT_MS = 30_000;
 const QUEUE_LIMIT_TASKS = 1_000;
 const THREAD_LIMIT_HEAP_MIB = 256;
+/** Somebody waits for what these do; the second one starts only when the first is busy. */
+const FRONT_THREADS = 2;
+const BACK_THREADS = 1;
 
-/** The memory's worker threads. Starts none before the first task, ends them after half a minute without one. */
+/** "front": somebody waits for it and it takes milliseconds. "back": index runs, vectors, evaluations. */
+export type PoolLine = "front" | "back";
+
+/**
+ * The memory's worker threads. Searches have threads of their own, so that none ever stands behind an index run. Starts none
+ * before the first task, ends them after half a minute without one.
+ */
 export type MemoryPool = {
-  search(request: SearchRequest): Promise<Result<RankedDocument[]>>;
-  build(documents: readonly SegmentDocument[]): Promise<Result<SharedArrayBuffer>>;
+  search(request: SearchRequest): Promise<Result<readonly FusedHit[]>>;
+  present(request: PresentRequest): Promise<Result<readonly Presented[]>>;
+  /** For small ones, which a search waits for. */
+  build(input: SegmentInput): Promise<Result<SharedArrayBuffer>>;
+  buildFile(request: SegmentFileRequest, signal: AbortSignal): Promise<Result<BuiltSegmentFile>>;
+  sketch(texts: readonly string[]): Promise<Result<Uint32Array>>;
   walk(root: string, signal: AbortSignal): Promise<Result<WalkOutcome>>;
   read(request: ReadRequest, signal: AbortSignal): Promise<Result<FileOutcome[]>>;
+  /** Any task of memory-worker.ts by its name. What it is given and gives is copied, shared memory handed over as it is. */
+  run<T>(task: string, request: unknown, line: PoolLine, signal?: AbortSignal): Promise<Result<T>>;
   close(): Promise<void>;
 };
 
 /** @param workerFile path of the bundled (or, in tests, the source) memory-worker. */
-export function memoryPool(workerFile: string, threads: number): MemoryPool {
-  let pool: Promise<Piscina> | undefined;
+export function memoryPool(workerFile: string): MemoryPool {
+  const lines = { front: lazyPool(workerFile, FRONT_THREADS), back: lazyPool(workerFile, BACK_THREADS) };
   let closed = false;
 
-  async function start(): Promise<Piscina> {
+  async function run<T>(task: string, request: unknown, line: PoolLine, signal?: AbortSignal): Promise<Result<T>> {
+    // Or threads would start that nobody ends.
+    if (closed) return fail("unavailable", "memory is closed", { hint: "the daemon is ending; start it again" });
+    try {
+      const pool = await lines[line].start();
+      return ok((await pool.run(request, { name: task, signal: signal ?? null })) as T);
+    } catch (cause) {
+      if (signal?.aborted)
+        return fail("cancelled", `memory was told to stop (${task})`, { hint: "start it again", cause });
+      const reason = cause instanceof Error ? cause.message : String(cause);
+      return fail("unavailable", `memory could not ${task}: ${reason}`, {
+        hint: "try again; if it persists, restart the daemon",
+        cause,
+      });
+    }
+  }
+
+  return {
+    run,
+    search: (request) => run("search", request, "front"),
+    present: (request) => run("present", request, "front"),
+    build: (input) => run("build", input, "front"),
+    buildFile: (request, signal) => run("buildFile", request, "back", signal),
+    sketch: (texts) => run("sketch", texts, "front"),
+    walk: (root, signal) => run("walk", { root }, "back", signal),
+    read: (request, signal) => run("read", request, "back", signal),
+    async close() {
+      closed = true;
+      await Promise.all([lines.front.close(), lines.back.close()]);
+    },
+  };
+}
+
+function lazyPool(workerFile: string, threads: number) {
+  let pool: Promise<Piscina> | undefined;
+
+  async function open(): Promise<Piscina> {
     const { Piscina } = await import("piscina");
     return new Piscina({
       filename: workerFile,
@@ -38,33 +92,12 @@ export function memoryPool(workerFile: string, threads: number): MemoryPool {
     });
   }
 
-  async function run<T>(name: string, task: unknown, signal?: AbortSignal): Promise<Result<T>> {
-    // Or threads would start that nobody ends.
-    if (closed) return fail("unavailable", "memory is closed", { hint: "the daemon is ending; start it again" });
-    try {
-      pool ??= start();
-      return ok((await (await pool).run(task, { name, signal: signal ?? null })) as T);
-    } catch (cause) {
-      if (signal?.aborted)
-        return fail("cancelled", `memory was told to stop (${name})`, { hint: "start it again", cause });
-      return fail(
-        "unavailable",
-        `memory could not ${name}: ${cause instanceof Error ? cause.message : String(cause)}`,
-        {
-          hint: "try again; if it persists, restart the daemon",
-          cause,
-        },
-      );
-    }
-  }
-
   return {
-    search: (request) => run("search", request),
-    build: (documents) => run("build", documents),
-    walk: (root, signal) => run("walk", root, signal),
-    read: (request, signal) => run("read", request, signal),
+    start() {
+      pool ??= open();
+      return pool;
+    },
     async close() {
-      closed = true;
       await (await pool)?.destroy();
     },
   };

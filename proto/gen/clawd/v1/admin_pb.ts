@@ -14,7 +14,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file clawd/v1/admin.proto.
  */
 export const file_clawd_v1_admin: GenFile = /*@__PURE__*/
-  fileDesc("ChRjbGF3ZC92MS9hZG1pbi5wcm90bxIIY2xhd2QudjEiDwoNU3RhdHVzUmVxdWVzdCLUAgoOU3RhdHVzUmVzcG9uc2USCwoDcGlkGAEgASgNEg8KB3ZlcnNpb24YAiABKAkSDAoEaG9tZRgDIAEoCRIOCgZzb2NrZXQYBCABKAkSEAoIcHJvdmlkZXIYBSABKAkSKAoHc2FuZGJveBgGIAEoCzIXLmNsYXdkLnYxLlNhbmRib3hTdGF0dXMSJwoHcGx1Z2lucxgHIAMoCzIWLmNsYXdkLnYxLlBsdWdpblN0YXR1cxIjCgVob29rcxgIIAMoCzIULmNsYXdkLnYxLkhvb2tTdGF0dXMSFQoNc3RhcnRlZF9hdF9tcxgJIAEoARIVCg1idXN5X3Nlc3Npb25zGAogASgNEiMKCHByb2JsZW1zGAsgAygLMhEuY2xhd2QudjEuRmFpbHVyZRIUCgxub2RlX3ZlcnNpb24YDCABKAkSEwoLdGNwX2FkZHJlc3MYDSABKAkiLgoNU2FuZGJveFN0YXR1cxINCgVsZXZlbBgBIAEoCRIOCgZkZXRhaWwYAiABKAkiDwoNRG9jdG9yUmVxdWVzdCI3Cg5Eb2N0b3JSZXNwb25zZRIlCgZjaGVja3MYASADKAsyFS5jbGF3ZC52MS5Eb2N0b3JDaGVjayJDCgtEb2N0b3JDaGVjaxIMCgRuYW1lGAEgASgJEgoKAm9rGAIgASgIEg0KBWZvdW5kGAMgASgJEgsKA2ZpeBgEIAEoCSIRCg9TaHV0ZG93blJlcXVlc3QiEgoQU2h1dGRvd25SZXNwb25zZSLkAgoMUGx1Z2luU3RhdHVzEgwKBG5hbWUYASABKAkSDwoHdmVyc2lvbhgCIAEoCRIkCgVzdGF0ZRgDIAEoDjIVLmNsYXdkLnYxLlBsdWdpblN0YXRlEg0KBXRvb2xzGAQgAygJEg8KB2dyYW50ZWQYBSADKAkSDwoHdHJ1c3RlZBgGIAEoCBILCgNwaWQYByABKA0SEAoIcmVzdGFydHMYCCABKA0SIgoHZmFpbHVyZRgJIAEoCzIRLmNsYXdkLnYxLkZhaWx1cmUSEwoLZGVzY3JpcHRpb24YCiABKAkSDgoGb2ZmZXJzGAsgAygJEgwKBHdpcmUYDCABKAkSEAoId2l0aGhlbGQYDSADKAkSFAoMaGVsZF92ZXJzaW9uGA4gASgJEi4KCmhlbGRfd2FudHMYDyADKAsyGi5jbGF3ZC52MS5XYW50ZWRQZXJtaXNzaW9uEhAKCHdhcm5pbmdzGBAgAygJIhQKEkxpc3RQbHVnaW5zUmVxdWVzdCJOChNMaXN0UGx1Z2luc1Jlc3BvbnNlEicKB3BsdWdpbnMYASADKAsyFi5jbGF3ZC52MS5QbHVnaW5TdGF0dXMSDgoGZm9sZGVyGAIgASgJIk4KEFdhbnRlZFBlcm1pc3Npb24SEgoKcGVybWlzc2lvbhgBIAEoCRIOCgZyZWFzb24YAiABKAkSFgoOZ3JhbnRlZF9iZWZvcmUYAyABKAgibgoUSW5zdGFsbFBsdWdpblJlcXVlc3QSDgoGZm9sZGVyGAEgASgJEg0KBWdyYW50GAIgASgIEg0KBXRydXN0GAMgASgIEg8KB3VwZ3JhZGUYBCABKAgSFwoPbWFuaWZlc3Rfc2hhMjU2GAUgASgJIpMCChVJbnN0YWxsUGx1Z2luUmVzcG9uc2USDAoEbmFtZRgBIAEoCRIPCgd2ZXJzaW9uGAIgASgJEhMKC2Rlc2NyaXB0aW9uGAMgASgJEikKBXdhbnRzGAQgAygLMhouY2xhd2QudjEuV2FudGVkUGVybWlzc2lvbhINCgV0b29scxgFIAMoCRIRCglpbnN0YWxsZWQYBiABKAgSDgoGb2ZmZXJzGAcgAygJEhAKCHJlcGxhY2VzGAggASgJEgwKBGhlbGQYCSABKAgSDQoFbm90ZXMYCiADKAkSFwoPbWFuaWZlc3Rfc2hhMjU2GAsgASgJEhEKCW5vX2xvbmdlchgMIAMoCRIOCgZhdXRob3IYDSABKAkiIwoTUmVtb3ZlUGx1Z2luUmVxdWVzdBIMCgRuYW1lGAEgASgJIiUKFFJlbW92ZVBsdWdpblJlc3BvbnNlEg0KBW5vdGVzGAEgAygJIkYKEkdyYW50UGx1Z2luUmVxdWVzdBIMCgRuYW1lGAEgASgJEg0KBXRydXN0GAIgASgIEhMKC3Blcm1pc3Npb25zGAMgAygJIjcKE0dyYW50UGx1Z2luUmVzcG9uc2USDwoHZ3JhbnRlZBgBIAMoCRIPCgd2ZXJzaW9uGAIgASgJIkcKE1Jldm9rZVBsdWdpblJlcXVlc3QSDAoEbmFtZRgBIAEoCRITCgtwZXJtaXNzaW9ucxgCIAMoCRINCgV0cnVzdBgDIAEoCCInChRSZXZva2VQbHVnaW5SZXNwb25zZRIPCgdncmFudGVkGAEgAygJIjQKE0VuYWJsZVBsdWdpblJlcXVlc3QSDAoEbmFtZRgBIAEoCRIPCgdlbmFibGVkGAIgASgIIhYKFEVuYWJsZVBsdWdpblJlc3BvbnNlIiMKE1JlbG9hZFBsdWdpblJlcXVlc3QSDAoEbmFtZRgBIAEoCSIWChRSZWxvYWRQbHVnaW5SZXNwb25zZSIkChRSZWFkUGx1Z2luTG9nUmVxdWVzdBIMCgRuYW1lGAEgASgJIiYKFVJlYWRQbHVnaW5Mb2dSZXNwb25zZRINCgVsaW5lcxgBIAMoCSLUAQoKSG9va1N0YXR1cxIMCgRuYW1lGAEgASgJEg4KBnBvaW50cxgCIAMoCRIQCghwcmlvcml0eRgDIAEoBRISCgp0aW1lb3V0X21zGAQgASgNEhAKCG9uX2Vycm9yGAUgASgJEg8KB2dyYW50ZWQYBiADKAkSDAoEZmlsZRgHIAEoCRIiCgdmYWlsdXJlGAggASgLMhEuY2xhd2QudjEuRmFpbHVyZRIPCgdlbmFibGVkGAkgASgIEg0KBWdyb3VwGAogASgJEg0KBW5vdGVzGAsgAygJIhIKEExpc3RIb29rc1JlcXVlc3QiOAoRTGlzdEhvb2tzUmVzcG9uc2USIwoFaG9va3MYASADKAsyFC5jbGF3ZC52MS5Ib29rU3RhdHVzIh4KDkFkZEhvb2tSZXF1ZXN0EgwKBGZpbGUYASABKAkiNQoPQWRkSG9va1Jlc3BvbnNlEiIKBGhvb2sYASABKAsyFC5jbGF3ZC52MS5Ib29rU3RhdHVzIiEKEVJlbW92ZUhvb2tSZXF1ZXN0EgwKBG5hbWUYASABKAkiFAoSUmVtb3ZlSG9va1Jlc3BvbnNlIlUKD1Rlc3RIb29rUmVxdWVzdBIMCgRuYW1lGAEgASgJEg0KBXBvaW50GAIgASgJEiUKBXZhbHVlGAMgASgLMhYuZ29vZ2xlLnByb3RvYnVmLlZhbHVlIjIKEUVuYWJsZUhvb2tSZXF1ZXN0EgwKBG5hbWUYASABKAkSDwoHZW5hYmxlZBgCIAEoCCIUChJFbmFibGVIb29rUmVzcG9uc2UidAoQVGVzdEhvb2tSZXNwb25zZRIPCgd2ZXJkaWN0GAEgASgJEg8KB2JlY2F1c2UYAiABKAkSJQoFdmFsdWUYAyABKAsyFi5nb29nbGUucHJvdG9idWYuVmFsdWUSCgoCbXMYBCABKAESCwoDbG9nGAUgAygJIh4KDEluZGV4UmVxdWVzdBIOCgZmb2xkZXIYASABKAkiYgoNSW5kZXhSZXNwb25zZRINCgVmaWxlcxgBIAEoDRITCgtmaWxlc190b3RhbBgCIAEoDRIOCgZjaHVua3MYAyABKA0SDwoHc2tpcHBlZBgEIAEoDRIMCgRkb25lGAUgASgIIi0KDVNlYXJjaFJlcXVlc3QSDQoFcXVlcnkYASABKAkSDQoFbGltaXQYAiABKA0iMwoOU2VhcmNoUmVzcG9uc2USIQoEaGl0cxgBIAMoCzITLmNsYXdkLnYxLk1lbW9yeUhpdCJnCglNZW1vcnlIaXQSEQoJbWVtb3J5X2lkGAEgASgJEgwKBHBhdGgYAiABKAkSDAoEbGluZRgDIAEoDRIMCgR0ZXh0GAQgASgJEg0KBXNjb3JlGAUgASgBEg4KBmF1dGhvchgGIAEoCSIfCg9SZW1lbWJlclJlcXVlc3QSDAoEdGV4dBgBIAEoCSIlChBSZW1lbWJlclJlc3BvbnNlEhEKCW1lbW9yeV9pZBgBIAEoCSIiCg1Gb3JnZXRSZXF1ZXN0EhEKCW1lbW9yeV9pZBgBIAEoCSIQCg5Gb3JnZXRSZXNwb25zZSIOCgxTdGF0c1JlcXVlc3QiYwoNU3RhdHNSZXNwb25zZRINCgVmaWxlcxgBIAEoDRIOCgZjaHVua3MYAiABKA0SDQoFbm90ZXMYAyABKA0SEwoLc3RvcmVfYnl0ZXMYBCABKAESDwoHZm9sZGVycxgFIAMoCSIbCgxRdWVyeVJlcXVlc3QSCwoDc3FsGAEgASgJIl0KDVF1ZXJ5UmVzcG9uc2USDwoHY29sdW1ucxgBIAMoCRIoCgRyb3dzGAIgAygLMhouZ29vZ2xlLnByb3RvYnVmLkxpc3RWYWx1ZRIRCgl0cnVuY2F0ZWQYAyABKAgiIwoNVmVyaWZ5UmVxdWVzdBISCgpzZXNzaW9uX2lkGAEgASgJIj0KDlZlcmlmeVJlc3BvbnNlEisKCGpvdXJuYWxzGAEgAygLMhkuY2xhd2QudjEuVmVyaWZpZWRKb3VybmFsImwKD1ZlcmlmaWVkSm91cm5hbBISCgpzZXNzaW9uX2lkGAEgASgJEg4KBmV2ZW50cxgCIAEoDRIRCgloZWFkX2hhc2gYAyABKAkSIgoHZmFpbHVyZRgEIAEoCzIRLmNsYXdkLnYxLkZhaWx1cmUingEKEFJ1blNjcmlwdFJlcXVlc3QSDAoEZmlsZRgBIAEoCRIMCgRhcmdzGAIgAygJEg0KBWFsbG93GAMgAygJEgwKBGRlbnkYBCADKAkSDgoGZm9sZGVyGAUgASgJEhUKDXRpbWVfbGltaXRfbXMYBiABKA0SGAoQbWVtb3J5X2xpbWl0X21pYhgHIAEoDRIQCghhdHRlbmRlZBgIIAEoCCKCAQoRUnVuU2NyaXB0UmVzcG9uc2USEAoGc3Rkb3V0GAEgASgJSAASEAoGc3RkZXJyGAIgASgJSAASEwoJZXhpdF9jb2RlGAMgASgFSAASLAoIcXVlc3Rpb24YBCABKAsyGC5jbGF3ZC52MS5TY3JpcHRRdWVzdGlvbkgAQgYKBG5ld3MiUAoOU2NyaXB0UXVlc3Rpb24SEwoLcXVlc3Rpb25faWQYASABKAkSEgoKcGVybWlzc2lvbhgCIAEoCRIVCg1leHBpcmVzX2F0X21zGAMgASgBIlAKE0Fuc3dlclNjcmlwdFJlcXVlc3QSEwoLcXVlc3Rpb25faWQYASABKAkSDwoHYWxsb3dlZBgCIAEoCBITCgthbGxfb2Zfa2luZBgDIAEoCCIWChRBbnN3ZXJTY3JpcHRSZXNwb25zZSrIAQoLUGx1Z2luU3RhdGUSHAoYUExVR0lOX1NUQVRFX1VOU1BFQ0lGSUVEEAASFQoRUExVR0lOX1NUQVRFX0lETEUQARIZChVQTFVHSU5fU1RBVEVfU1RBUlRJTkcQAhIWChJQTFVHSU5fU1RBVEVfUkVBRFkQAxIcChhQTFVHSU5fU1RBVEVfQkFDS0lOR19PRkYQBBIZChVQTFVHSU5fU1RBVEVfRElTQUJMRUQQBRIYChRQTFVHSU5fU1RBVEVfUkVGVVNFRBAGMswBCg1EYWVtb25TZXJ2aWNlEjsKBlN0YXR1cxIXLmNsYXdkLnYxLlN0YXR1c1JlcXVlc3QaGC5jbGF3ZC52MS5TdGF0dXNSZXNwb25zZRI7CgZEb2N0b3ISFy5jbGF3ZC52MS5Eb2N0b3JSZXF1ZXN0GhguY2xhd2QudjEuRG9jdG9yUmVzcG9uc2USQQoIU2h1dGRvd24SGS5jbGF3ZC52MS5TaHV0ZG93blJlcXVlc3QaGi5jbGF3ZC52MS5TaHV0ZG93blJlc3BvbnNlMowFChJQbHVnaW5BZG1pblNlcnZpY2USSgoLTGlzdFBsdWdpbnMSHC5jbGF3ZC52MS5MaXN0UGx1Z2luc1JlcXVlc3QaHS5jbGF3ZC52MS5MaXN0UGx1Z2luc1Jlc3BvbnNlElAKDUluc3RhbGxQbHVnaW4SHi5jbGF3ZC52MS5JbnN0YWxsUGx1Z2luUmVxdWVzdBofLmNsYXdkLnYxLkluc3RhbGxQbHVnaW5SZXNwb25zZRJNCgxSZW1vdmVQbHVnaW4SHS5jbGF3ZC52MS5SZW1vdmVQbHVnaW5SZXF1ZXN0Gh4uY2xhd2QudjEuUmVtb3ZlUGx1Z2luUmVzcG9uc2USSgoLR3JhbnRQbHVnaW4SHC5jbGF3ZC52MS5HcmFudFBsdWdpblJlcXVlc3QaHS5jbGF3ZC52MS5HcmFudFBsdWdpblJlc3BvbnNlEk0KDFJldm9rZVBsdWdpbhIdLmNsYXdkLnYxLlJldm9rZVBsdWdpblJlcXVlc3QaHi5jbGF3ZC52MS5SZXZva2VQbHVnaW5SZXNwb25zZRJNCgxFbmFibGVQbHVnaW4SHS5jbGF3ZC52MS5FbmFibGVQbHVnaW5SZXF1ZXN0Gh4uY2xhd2QudjEuRW5hYmxlUGx1Z2luUmVzcG9uc2USTQoMUmVsb2FkUGx1Z2luEh0uY2xhd2QudjEuUmVsb2FkUGx1Z2luUmVxdWVzdBoeLmNsYXdkLnYxLlJlbG9hZFBsdWdpblJlc3BvbnNlElAKDVJlYWRQbHVnaW5Mb2cSHi5jbGF3ZC52MS5SZWFkUGx1Z2luTG9nUmVxdWVzdBofLmNsYXdkLnYxLlJlYWRQbHVnaW5Mb2dSZXNwb25zZTLtAgoQSG9va0FkbWluU2VydmljZRJECglMaXN0SG9va3MSGi5jbGF3ZC52MS5MaXN0SG9va3NSZXF1ZXN0GhsuY2xhd2QudjEuTGlzdEhvb2tzUmVzcG9uc2USPgoHQWRkSG9vaxIYLmNsYXdkLnYxLkFkZEhvb2tSZXF1ZXN0GhkuY2xhd2QudjEuQWRkSG9va1Jlc3BvbnNlEkcKClJlbW92ZUhvb2sSGy5jbGF3ZC52MS5SZW1vdmVIb29rUmVxdWVzdBocLmNsYXdkLnYxLlJlbW92ZUhvb2tSZXNwb25zZRJBCghUZXN0SG9vaxIZLmNsYXdkLnYxLlRlc3RIb29rUmVxdWVzdBoaLmNsYXdkLnYxLlRlc3RIb29rUmVzcG9uc2USRwoKRW5hYmxlSG9vaxIbLmNsYXdkLnYxLkVuYWJsZUhvb2tSZXF1ZXN0GhwuY2xhd2QudjEuRW5hYmxlSG9va1Jlc3BvbnNlMsICCg1NZW1vcnlTZXJ2aWNlEjoKBUluZGV4EhYuY2xhd2QudjEuSW5kZXhSZXF1ZXN0GhcuY2xhd2QudjEuSW5kZXhSZXNwb25zZTABEjsKBlNlYXJjaBIXLmNsYXdkLnYxLlNlYXJjaFJlcXVlc3QaGC5jbGF3ZC52MS5TZWFyY2hSZXNwb25zZRJBCghSZW1lbWJlchIZLmNsYXdkLnYxLlJlbWVtYmVyUmVxdWVzdBoaLmNsYXdkLnYxLlJlbWVtYmVyUmVzcG9uc2USOwoGRm9yZ2V0EhcuY2xhd2QudjEuRm9yZ2V0UmVxdWVzdBoYLmNsYXdkLnYxLkZvcmdldFJlc3BvbnNlEjgKBVN0YXRzEhYuY2xhd2QudjEuU3RhdHNSZXF1ZXN0GhcuY2xhd2QudjEuU3RhdHNSZXNwb25zZTKHAQoOSm91cm5hbFNlcnZpY2USOAoFUXVlcnkSFi5jbGF3ZC52MS5RdWVyeVJlcXVlc3QaFy5jbGF3ZC52MS5RdWVyeVJlc3BvbnNlEjsKBlZlcmlmeRIXLmNsYXdkLnYxLlZlcmlmeVJlcXVlc3QaGC5jbGF3ZC52MS5WZXJpZnlSZXNwb25zZTKmAQoNU2NyaXB0U2VydmljZRJGCglSdW5TY3JpcHQSGi5jbGF3ZC52MS5SdW5TY3JpcHRSZXF1ZXN0GhsuY2xhd2QudjEuUnVuU2NyaXB0UmVzcG9uc2UwARJNCgxBbnN3ZXJTY3JpcHQSHS5jbGF3ZC52MS5BbnN3ZXJTY3JpcHRSZXF1ZXN0Gh4uY2xhd2QudjEuQW5zd2VyU2NyaXB0UmVzcG9uc2ViBnByb3RvMw", [file_clawd_v1_failure, file_google_protobuf_struct]);
+  fileDesc("ChRjbGF3ZC92MS9hZG1pbi5wcm90bxIIY2xhd2QudjEiDwoNU3RhdHVzUmVxdWVzdCLUAgoOU3RhdHVzUmVzcG9uc2USCwoDcGlkGAEgASgNEg8KB3ZlcnNpb24YAiABKAkSDAoEaG9tZRgDIAEoCRIOCgZzb2NrZXQYBCABKAkSEAoIcHJvdmlkZXIYBSABKAkSKAoHc2FuZGJveBgGIAEoCzIXLmNsYXdkLnYxLlNhbmRib3hTdGF0dXMSJwoHcGx1Z2lucxgHIAMoCzIWLmNsYXdkLnYxLlBsdWdpblN0YXR1cxIjCgVob29rcxgIIAMoCzIULmNsYXdkLnYxLkhvb2tTdGF0dXMSFQoNc3RhcnRlZF9hdF9tcxgJIAEoARIVCg1idXN5X3Nlc3Npb25zGAogASgNEiMKCHByb2JsZW1zGAsgAygLMhEuY2xhd2QudjEuRmFpbHVyZRIUCgxub2RlX3ZlcnNpb24YDCABKAkSEwoLdGNwX2FkZHJlc3MYDSABKAkiLgoNU2FuZGJveFN0YXR1cxINCgVsZXZlbBgBIAEoCRIOCgZkZXRhaWwYAiABKAkiDwoNRG9jdG9yUmVxdWVzdCI3Cg5Eb2N0b3JSZXNwb25zZRIlCgZjaGVja3MYASADKAsyFS5jbGF3ZC52MS5Eb2N0b3JDaGVjayJDCgtEb2N0b3JDaGVjaxIMCgRuYW1lGAEgASgJEgoKAm9rGAIgASgIEg0KBWZvdW5kGAMgASgJEgsKA2ZpeBgEIAEoCSIRCg9TaHV0ZG93blJlcXVlc3QiEgoQU2h1dGRvd25SZXNwb25zZSLkAgoMUGx1Z2luU3RhdHVzEgwKBG5hbWUYASABKAkSDwoHdmVyc2lvbhgCIAEoCRIkCgVzdGF0ZRgDIAEoDjIVLmNsYXdkLnYxLlBsdWdpblN0YXRlEg0KBXRvb2xzGAQgAygJEg8KB2dyYW50ZWQYBSADKAkSDwoHdHJ1c3RlZBgGIAEoCBILCgNwaWQYByABKA0SEAoIcmVzdGFydHMYCCABKA0SIgoHZmFpbHVyZRgJIAEoCzIRLmNsYXdkLnYxLkZhaWx1cmUSEwoLZGVzY3JpcHRpb24YCiABKAkSDgoGb2ZmZXJzGAsgAygJEgwKBHdpcmUYDCABKAkSEAoId2l0aGhlbGQYDSADKAkSFAoMaGVsZF92ZXJzaW9uGA4gASgJEi4KCmhlbGRfd2FudHMYDyADKAsyGi5jbGF3ZC52MS5XYW50ZWRQZXJtaXNzaW9uEhAKCHdhcm5pbmdzGBAgAygJIhQKEkxpc3RQbHVnaW5zUmVxdWVzdCJOChNMaXN0UGx1Z2luc1Jlc3BvbnNlEicKB3BsdWdpbnMYASADKAsyFi5jbGF3ZC52MS5QbHVnaW5TdGF0dXMSDgoGZm9sZGVyGAIgASgJIk4KEFdhbnRlZFBlcm1pc3Npb24SEgoKcGVybWlzc2lvbhgBIAEoCRIOCgZyZWFzb24YAiABKAkSFgoOZ3JhbnRlZF9iZWZvcmUYAyABKAgibgoUSW5zdGFsbFBsdWdpblJlcXVlc3QSDgoGZm9sZGVyGAEgASgJEg0KBWdyYW50GAIgASgIEg0KBXRydXN0GAMgASgIEg8KB3VwZ3JhZGUYBCABKAgSFwoPbWFuaWZlc3Rfc2hhMjU2GAUgASgJIpMCChVJbnN0YWxsUGx1Z2luUmVzcG9uc2USDAoEbmFtZRgBIAEoCRIPCgd2ZXJzaW9uGAIgASgJEhMKC2Rlc2NyaXB0aW9uGAMgASgJEikKBXdhbnRzGAQgAygLMhouY2xhd2QudjEuV2FudGVkUGVybWlzc2lvbhINCgV0b29scxgFIAMoCRIRCglpbnN0YWxsZWQYBiABKAgSDgoGb2ZmZXJzGAcgAygJEhAKCHJlcGxhY2VzGAggASgJEgwKBGhlbGQYCSABKAgSDQoFbm90ZXMYCiADKAkSFwoPbWFuaWZlc3Rfc2hhMjU2GAsgASgJEhEKCW5vX2xvbmdlchgMIAMoCRIOCgZhdXRob3IYDSABKAkiIwoTUmVtb3ZlUGx1Z2luUmVxdWVzdBIMCgRuYW1lGAEgASgJIiUKFFJlbW92ZVBsdWdpblJlc3BvbnNlEg0KBW5vdGVzGAEgAygJIkYKEkdyYW50UGx1Z2luUmVxdWVzdBIMCgRuYW1lGAEgASgJEg0KBXRydXN0GAIgASgIEhMKC3Blcm1pc3Npb25zGAMgAygJIjcKE0dyYW50UGx1Z2luUmVzcG9uc2USDwoHZ3JhbnRlZBgBIAMoCRIPCgd2ZXJzaW9uGAIgASgJIkcKE1Jldm9rZVBsdWdpblJlcXVlc3QSDAoEbmFtZRgBIAEoCRITCgtwZXJtaXNzaW9ucxgCIAMoCRINCgV0cnVzdBgDIAEoCCInChRSZXZva2VQbHVnaW5SZXNwb25zZRIPCgdncmFudGVkGAEgAygJIjQKE0VuYWJsZVBsdWdpblJlcXVlc3QSDAoEbmFtZRgBIAEoCRIPCgdlbmFibGVkGAIgASgIIhYKFEVuYWJsZVBsdWdpblJlc3BvbnNlIiMKE1JlbG9hZFBsdWdpblJlcXVlc3QSDAoEbmFtZRgBIAEoCSIWChRSZWxvYWRQbHVnaW5SZXNwb25zZSIkChRSZWFkUGx1Z2luTG9nUmVxdWVzdBIMCgRuYW1lGAEgASgJIiYKFVJlYWRQbHVnaW5Mb2dSZXNwb25zZRINCgVsaW5lcxgBIAMoCSLUAQoKSG9va1N0YXR1cxIMCgRuYW1lGAEgASgJEg4KBnBvaW50cxgCIAMoCRIQCghwcmlvcml0eRgDIAEoBRISCgp0aW1lb3V0X21zGAQgASgNEhAKCG9uX2Vycm9yGAUgASgJEg8KB2dyYW50ZWQYBiADKAkSDAoEZmlsZRgHIAEoCRIiCgdmYWlsdXJlGAggASgLMhEuY2xhd2QudjEuRmFpbHVyZRIPCgdlbmFibGVkGAkgASgIEg0KBWdyb3VwGAogASgJEg0KBW5vdGVzGAsgAygJIhIKEExpc3RIb29rc1JlcXVlc3QiOAoRTGlzdEhvb2tzUmVzcG9uc2USIwoFaG9va3MYASADKAsyFC5jbGF3ZC52MS5Ib29rU3RhdHVzIh4KDkFkZEhvb2tSZXF1ZXN0EgwKBGZpbGUYASABKAkiNQoPQWRkSG9va1Jlc3BvbnNlEiIKBGhvb2sYASABKAsyFC5jbGF3ZC52MS5Ib29rU3RhdHVzIiEKEVJlbW92ZUhvb2tSZXF1ZXN0EgwKBG5hbWUYASABKAkiFAoSUmVtb3ZlSG9va1Jlc3BvbnNlIlUKD1Rlc3RIb29rUmVxdWVzdBIMCgRuYW1lGAEgASgJEg0KBXBvaW50GAIgASgJEiUKBXZhbHVlGAMgASgLMhYuZ29vZ2xlLnByb3RvYnVmLlZhbHVlIjIKEUVuYWJsZUhvb2tSZXF1ZXN0EgwKBG5hbWUYASABKAkSDwoHZW5hYmxlZBgCIAEoCCIUChJFbmFibGVIb29rUmVzcG9uc2UidAoQVGVzdEhvb2tSZXNwb25zZRIPCgd2ZXJkaWN0GAEgASgJEg8KB2JlY2F1c2UYAiABKAkSJQoFdmFsdWUYAyABKAsyFi5nb29nbGUucHJvdG9idWYuVmFsdWUSCgoCbXMYBCABKAESCwoDbG9nGAUgAygJIkUKDEluZGV4UmVxdWVzdBIOCgZmb2xkZXIYASABKAkSDgoGc291cmNlGAIgASgJEhUKDWNvbnZlcnNhdGlvbnMYAyABKAgicwoNSW5kZXhSZXNwb25zZRINCgVmaWxlcxgBIAEoDRITCgtmaWxlc190b3RhbBgCIAEoDRIOCgZjaHVua3MYAyABKA0SDwoHc2tpcHBlZBgEIAEoDRIMCgRkb25lGAUgASgIEg8KB3JlbW92ZWQYBiABKA0iNQoMTWVtb3J5Vmlld2VyEhEKCXdvcmtzcGFjZRgBIAEoCRISCgpzZXNzaW9uX2lkGAIgASgJIqkBCgxNZW1vcnlGaWx0ZXISDQoFa2luZHMYASADKAkSFQoIYWZ0ZXJfbXMYAiABKAFIAIgBARIWCgliZWZvcmVfbXMYAyABKAFIAYgBARIMCgRwYXRoGAQgASgJEhIKCnNlc3Npb25faWQYBSABKAkSDQoFbGFiZWwYBiABKAkSDwoHYXV0aG9ycxgHIAMoCUILCglfYWZ0ZXJfbXNCDAoKX2JlZm9yZV9tcyKLAQoNU2VhcmNoUmVxdWVzdBINCgVxdWVyeRgBIAEoCRINCgVsaW1pdBgCIAEoDRImCgZ2aWV3ZXIYAyABKAsyFi5jbGF3ZC52MS5NZW1vcnlWaWV3ZXISDAoEbW9kZRgEIAEoCRImCgZmaWx0ZXIYBSABKAsyFi5jbGF3ZC52MS5NZW1vcnlGaWx0ZXIiVwoOU2VhcmNoUmVzcG9uc2USIQoEaGl0cxgBIAMoCzITLmNsYXdkLnYxLk1lbW9yeUhpdBIiCgRsZWdzGAIgASgLMhQuY2xhd2QudjEuU2VhcmNoTGVncyItCgpTZWFyY2hMZWdzEg8KB2xleGljYWwYASABKAkSDgoGdmVjdG9yGAIgASgJIoQCCglNZW1vcnlIaXQSEQoJbWVtb3J5X2lkGAEgASgJEgwKBHBhdGgYAiABKAkSDAoEbGluZRgDIAEoDRIMCgR0ZXh0GAQgASgJEg0KBXNjb3JlGAUgASgBEg4KBmF1dGhvchgGIAEoCRIMCgRraW5kGAcgASgJEgwKBHBhZ2UYCCABKA0SDQoFdGl0bGUYCSABKAkSKAoHc25pcHBldBgKIAEoCzIXLmNsYXdkLnYxLk1lbW9yeVNuaXBwZXQSEgoKc2Vzc2lvbl9pZBgLIAEoCRINCgVhdF9tcxgMIAEoARIjCgZyZWFzb24YDSABKAsyEy5jbGF3ZC52MS5IaXRSZWFzb24iQAoNTWVtb3J5U25pcHBldBIMCgR0ZXh0GAEgASgJEiEKBW1hcmtzGAIgAygLMhIuY2xhd2QudjEuVGV4dE1hcmsiJgoIVGV4dE1hcmsSDQoFc3RhcnQYASABKA0SCwoDZW5kGAIgASgNIocBCglIaXRSZWFzb24SIgoHbGV4aWNhbBgBIAEoCzIRLmNsYXdkLnYxLkxlZ1JhbmsSIQoGdmVjdG9yGAIgASgLMhEuY2xhd2QudjEuTGVnUmFuaxIPCgdyZWNlbmN5GAMgASgBEhIKCmltcG9ydGFuY2UYBCABKAESDgoGZm9sZGVkGAUgAygJIiYKB0xlZ1JhbmsSDAoEcmFuaxgBIAEoDRINCgVzY29yZRgCIAEoASKzAQoPUmVtZW1iZXJSZXF1ZXN0EgwKBHRleHQYASABKAkSJgoGdmlld2VyGAIgASgLMhYuY2xhd2QudjEuTWVtb3J5Vmlld2VyEg0KBXNjb3BlGAMgASgJEgwKBHR5cGUYBCABKAkSEgoKaW1wb3J0YW5jZRgFIAEoCRIOCgZsYWJlbHMYBiADKAkSFQoNZXhwaXJlc19hdF9tcxgHIAEoARISCgpzdXBlcnNlZGVzGAggASgJIkwKEFJlbWVtYmVyUmVzcG9uc2USEQoJbWVtb3J5X2lkGAEgASgJEiUKB3NpbWlsYXIYAiADKAsyFC5jbGF3ZC52MS5NZW1vcnlOb3RlIuMBCgpNZW1vcnlOb3RlEhEKCW1lbW9yeV9pZBgBIAEoCRIMCgR0ZXh0GAIgASgJEg4KBmF1dGhvchgDIAEoCRINCgVzY29wZRgEIAEoCRIMCgR0eXBlGAUgASgJEhIKCmltcG9ydGFuY2UYBiABKAkSDgoGbGFiZWxzGAcgAygJEhIKCnNlc3Npb25faWQYCCABKAkSDQoFYXRfbXMYCSABKAESFQoNZXhwaXJlc19hdF9tcxgKIAEoARISCgpzdXBlcnNlZGVzGAsgASgJEhUKDXN1cGVyc2VkZWRfYnkYDCABKAkiXgoNRm9yZ2V0UmVxdWVzdBIRCgltZW1vcnlfaWQYASABKAkSEgoKbWVtb3J5X2lkcxgCIAMoCRImCgZ2aWV3ZXIYAyABKAsyFi5jbGF3ZC52MS5NZW1vcnlWaWV3ZXIiOQoORm9yZ2V0UmVzcG9uc2USJwoJZm9yZ290dGVuGAEgAygLMhQuY2xhd2QudjEuTWVtb3J5Tm90ZSJWChBMaXN0Tm90ZXNSZXF1ZXN0EiYKBnZpZXdlchgBIAEoCzIWLmNsYXdkLnYxLk1lbW9yeVZpZXdlchINCgVsaW1pdBgCIAEoDRILCgNhbGwYAyABKAgiOAoRTGlzdE5vdGVzUmVzcG9uc2USIwoFbm90ZXMYASADKAsyFC5jbGF3ZC52MS5NZW1vcnlOb3RlIg4KDFN0YXRzUmVxdWVzdCLuAQoNU3RhdHNSZXNwb25zZRINCgVmaWxlcxgBIAEoDRIOCgZjaHVua3MYAiABKA0SDQoFbm90ZXMYAyABKA0SEwoLc3RvcmVfYnl0ZXMYBCABKAESDwoHZm9sZGVycxgFIAMoCRIPCgdzb3VyY2VzGAYgAygJEhAKCG1lc3NhZ2VzGAcgASgNEg8KB3NraXBwZWQYCCABKA0SDwoHcmVtb3ZlZBgJIAEoDRIOCgZlcnJvcnMYCiABKA0SEAoIZW1iZWRkZXIYCyABKAkSEAoIZW1iZWRkZWQYDCABKA0SEAoIdG9fZW1iZWQYDSABKA0iFQoTVmVyaWZ5TWVtb3J5UmVxdWVzdCIoChRWZXJpZnlNZW1vcnlSZXNwb25zZRIQCghwcm9ibGVtcxgBIAMoCSIQCg5SZWJ1aWxkUmVxdWVzdCI8Cg9SZWJ1aWxkUmVzcG9uc2USKQoIcHJvZ3Jlc3MYASABKAsyFy5jbGF3ZC52MS5JbmRleFJlc3BvbnNlIh8KDUV4cG9ydFJlcXVlc3QSDgoGZm9sZGVyGAEgASgJIh8KDkV4cG9ydFJlc3BvbnNlEg0KBWZpbGVzGAEgAygJIiEKD0V2YWx1YXRlUmVxdWVzdBIOCgZmb2xkZXIYASABKAkifQoQRXZhbHVhdGVSZXNwb25zZRIMCgRtb2RlGAEgASgJEg8KB3F1ZXJpZXMYAiABKA0SEgoKbmRjZ19hdF8xMBgDIAEoARITCgtyZWNhbGxfYXRfNRgEIAEoARIUCgxyZWNhbGxfYXRfMTAYBSABKAESCwoDbXJyGAYgASgBIhsKDFF1ZXJ5UmVxdWVzdBILCgNzcWwYASABKAkiXQoNUXVlcnlSZXNwb25zZRIPCgdjb2x1bW5zGAEgAygJEigKBHJvd3MYAiADKAsyGi5nb29nbGUucHJvdG9idWYuTGlzdFZhbHVlEhEKCXRydW5jYXRlZBgDIAEoCCIjCg1WZXJpZnlSZXF1ZXN0EhIKCnNlc3Npb25faWQYASABKAkiPQoOVmVyaWZ5UmVzcG9uc2USKwoIam91cm5hbHMYASADKAsyGS5jbGF3ZC52MS5WZXJpZmllZEpvdXJuYWwibAoPVmVyaWZpZWRKb3VybmFsEhIKCnNlc3Npb25faWQYASABKAkSDgoGZXZlbnRzGAIgASgNEhEKCWhlYWRfaGFzaBgDIAEoCRIiCgdmYWlsdXJlGAQgASgLMhEuY2xhd2QudjEuRmFpbHVyZSKeAQoQUnVuU2NyaXB0UmVxdWVzdBIMCgRmaWxlGAEgASgJEgwKBGFyZ3MYAiADKAkSDQoFYWxsb3cYAyADKAkSDAoEZGVueRgEIAMoCRIOCgZmb2xkZXIYBSABKAkSFQoNdGltZV9saW1pdF9tcxgGIAEoDRIYChBtZW1vcnlfbGltaXRfbWliGAcgASgNEhAKCGF0dGVuZGVkGAggASgIIoIBChFSdW5TY3JpcHRSZXNwb25zZRIQCgZzdGRvdXQYASABKAlIABIQCgZzdGRlcnIYAiABKAlIABITCglleGl0X2NvZGUYAyABKAVIABIsCghxdWVzdGlvbhgEIAEoCzIYLmNsYXdkLnYxLlNjcmlwdFF1ZXN0aW9uSABCBgoEbmV3cyJQCg5TY3JpcHRRdWVzdGlvbhITCgtxdWVzdGlvbl9pZBgBIAEoCRISCgpwZXJtaXNzaW9uGAIgASgJEhUKDWV4cGlyZXNfYXRfbXMYAyABKAEiUAoTQW5zd2VyU2NyaXB0UmVxdWVzdBITCgtxdWVzdGlvbl9pZBgBIAEoCRIPCgdhbGxvd2VkGAIgASgIEhMKC2FsbF9vZl9raW5kGAMgASgIIhYKFEFuc3dlclNjcmlwdFJlc3BvbnNlKsgBCgtQbHVnaW5TdGF0ZRIcChhQTFVHSU5fU1RBVEVfVU5TUEVDSUZJRUQQABIVChFQTFVHSU5fU1RBVEVfSURMRRABEhkKFVBMVUdJTl9TVEFURV9TVEFSVElORxACEhYKElBMVUdJTl9TVEFURV9SRUFEWRADEhwKGFBMVUdJTl9TVEFURV9CQUNLSU5HX09GRhAEEhkKFVBMVUdJTl9TVEFURV9ESVNBQkxFRBAFEhgKFFBMVUdJTl9TVEFURV9SRUZVU0VEEAYyzAEKDURhZW1vblNlcnZpY2USOwoGU3RhdHVzEhcuY2xhd2QudjEuU3RhdHVzUmVxdWVzdBoYLmNsYXdkLnYxLlN0YXR1c1Jlc3BvbnNlEjsKBkRvY3RvchIXLmNsYXdkLnYxLkRvY3RvclJlcXVlc3QaGC5jbGF3ZC52MS5Eb2N0b3JSZXNwb25zZRJBCghTaHV0ZG93bhIZLmNsYXdkLnYxLlNodXRkb3duUmVxdWVzdBoaLmNsYXdkLnYxLlNodXRkb3duUmVzcG9uc2UyjAUKElBsdWdpbkFkbWluU2VydmljZRJKCgtMaXN0UGx1Z2lucxIcLmNsYXdkLnYxLkxpc3RQbHVnaW5zUmVxdWVzdBodLmNsYXdkLnYxLkxpc3RQbHVnaW5zUmVzcG9uc2USUAoNSW5zdGFsbFBsdWdpbhIeLmNsYXdkLnYxLkluc3RhbGxQbHVnaW5SZXF1ZXN0Gh8uY2xhd2QudjEuSW5zdGFsbFBsdWdpblJlc3BvbnNlEk0KDFJlbW92ZVBsdWdpbhIdLmNsYXdkLnYxLlJlbW92ZVBsdWdpblJlcXVlc3QaHi5jbGF3ZC52MS5SZW1vdmVQbHVnaW5SZXNwb25zZRJKCgtHcmFudFBsdWdpbhIcLmNsYXdkLnYxLkdyYW50UGx1Z2luUmVxdWVzdBodLmNsYXdkLnYxLkdyYW50UGx1Z2luUmVzcG9uc2USTQoMUmV2b2tlUGx1Z2luEh0uY2xhd2QudjEuUmV2b2tlUGx1Z2luUmVxdWVzdBoeLmNsYXdkLnYxLlJldm9rZVBsdWdpblJlc3BvbnNlEk0KDEVuYWJsZVBsdWdpbhIdLmNsYXdkLnYxLkVuYWJsZVBsdWdpblJlcXVlc3QaHi5jbGF3ZC52MS5FbmFibGVQbHVnaW5SZXNwb25zZRJNCgxSZWxvYWRQbHVnaW4SHS5jbGF3ZC52MS5SZWxvYWRQbHVnaW5SZXF1ZXN0Gh4uY2xhd2QudjEuUmVsb2FkUGx1Z2luUmVzcG9uc2USUAoNUmVhZFBsdWdpbkxvZxIeLmNsYXdkLnYxLlJlYWRQbHVnaW5Mb2dSZXF1ZXN0Gh8uY2xhd2QudjEuUmVhZFBsdWdpbkxvZ1Jlc3BvbnNlMu0CChBIb29rQWRtaW5TZXJ2aWNlEkQKCUxpc3RIb29rcxIaLmNsYXdkLnYxLkxpc3RIb29rc1JlcXVlc3QaGy5jbGF3ZC52MS5MaXN0SG9va3NSZXNwb25zZRI+CgdBZGRIb29rEhguY2xhd2QudjEuQWRkSG9va1JlcXVlc3QaGS5jbGF3ZC52MS5BZGRIb29rUmVzcG9uc2USRwoKUmVtb3ZlSG9vaxIbLmNsYXdkLnYxLlJlbW92ZUhvb2tSZXF1ZXN0GhwuY2xhd2QudjEuUmVtb3ZlSG9va1Jlc3BvbnNlEkEKCFRlc3RIb29rEhkuY2xhd2QudjEuVGVzdEhvb2tSZXF1ZXN0GhouY2xhd2QudjEuVGVzdEhvb2tSZXNwb25zZRJHCgpFbmFibGVIb29rEhsuY2xhd2QudjEuRW5hYmxlSG9va1JlcXVlc3QaHC5jbGF3ZC52MS5FbmFibGVIb29rUmVzcG9uc2UymwUKDU1lbW9yeVNlcnZpY2USOgoFSW5kZXgSFi5jbGF3ZC52MS5JbmRleFJlcXVlc3QaFy5jbGF3ZC52MS5JbmRleFJlc3BvbnNlMAESOwoGU2VhcmNoEhcuY2xhd2QudjEuU2VhcmNoUmVxdWVzdBoYLmNsYXdkLnYxLlNlYXJjaFJlc3BvbnNlEkEKCFJlbWVtYmVyEhkuY2xhd2QudjEuUmVtZW1iZXJSZXF1ZXN0GhouY2xhd2QudjEuUmVtZW1iZXJSZXNwb25zZRI7CgZGb3JnZXQSFy5jbGF3ZC52MS5Gb3JnZXRSZXF1ZXN0GhguY2xhd2QudjEuRm9yZ2V0UmVzcG9uc2USRAoJTGlzdE5vdGVzEhouY2xhd2QudjEuTGlzdE5vdGVzUmVxdWVzdBobLmNsYXdkLnYxLkxpc3ROb3Rlc1Jlc3BvbnNlEjgKBVN0YXRzEhYuY2xhd2QudjEuU3RhdHNSZXF1ZXN0GhcuY2xhd2QudjEuU3RhdHNSZXNwb25zZRJNCgxWZXJpZnlNZW1vcnkSHS5jbGF3ZC52MS5WZXJpZnlNZW1vcnlSZXF1ZXN0Gh4uY2xhd2QudjEuVmVyaWZ5TWVtb3J5UmVzcG9uc2USQAoHUmVidWlsZBIYLmNsYXdkLnYxLlJlYnVpbGRSZXF1ZXN0GhkuY2xhd2QudjEuUmVidWlsZFJlc3BvbnNlMAESOwoGRXhwb3J0EhcuY2xhd2QudjEuRXhwb3J0UmVxdWVzdBoYLmNsYXdkLnYxLkV4cG9ydFJlc3BvbnNlEkMKCEV2YWx1YXRlEhkuY2xhd2QudjEuRXZhbHVhdGVSZXF1ZXN0GhouY2xhd2QudjEuRXZhbHVhdGVSZXNwb25zZTABMocBCg5Kb3VybmFsU2VydmljZRI4CgVRdWVyeRIWLmNsYXdkLnYxLlF1ZXJ5UmVxdWVzdBoXLmNsYXdkLnYxLlF1ZXJ5UmVzcG9uc2USOwoGVmVyaWZ5EhcuY2xhd2QudjEuVmVyaWZ5UmVxdWVzdBoYLmNsYXdkLnYxLlZlcmlmeVJlc3BvbnNlMqYBCg1TY3JpcHRTZXJ2aWNlEkYKCVJ1blNjcmlwdBIaLmNsYXdkLnYxLlJ1blNjcmlwdFJlcXVlc3QaGy5jbGF3ZC52MS5SdW5TY3JpcHRSZXNwb25zZTABEk0KDEFuc3dlclNjcmlwdBIdLmNsYXdkLnYxLkFuc3dlclNjcmlwdFJlcXVlc3QaHi5jbGF3ZC52MS5BbnN3ZXJTY3JpcHRSZXNwb25zZWIGcHJvdG8z", [file_clawd_v1_failure, file_google_protobuf_struct]);
 
 /**
  * What runs, and how well.
@@ -1247,17 +1247,31 @@ export const TestHookResponseSchema: GenMessage<TestHookResponse> = /*@__PURE__*
   messageDesc(file_clawd_v1_admin, 36);
 
 /**
- * Indexes a folder.
+ * Brings something in; exactly one of its fields is set.
  *
  * @generated from message clawd.v1.IndexRequest
  */
 export type IndexRequest = Message<"clawd.v1.IndexRequest"> & {
   /**
-   * Absolute path.
+   * Absolute path of a folder.
    *
    * @generated from field: string folder = 1;
    */
   folder: string;
+
+  /**
+   * Name of a plugin's source, e.g. "plugin:notes/inbox".
+   *
+   * @generated from field: string source = 2;
+   */
+  source: string;
+
+  /**
+   * True for all conversations.
+   *
+   * @generated from field: bool conversations = 3;
+   */
+  conversations: boolean;
 };
 
 /**
@@ -1274,14 +1288,14 @@ export const IndexRequestSchema: GenMessage<IndexRequest> = /*@__PURE__*/
  */
 export type IndexResponse = Message<"clawd.v1.IndexResponse"> & {
   /**
-   * Files looked at so far.
+   * Files, documents or conversations looked at so far.
    *
    * @generated from field: uint32 files = 1;
    */
   files: number;
 
   /**
-   * Files there are.
+   * How many there are.
    *
    * @generated from field: uint32 files_total = 2;
    */
@@ -1307,6 +1321,13 @@ export type IndexResponse = Message<"clawd.v1.IndexResponse"> & {
    * @generated from field: bool done = 5;
    */
   done: boolean;
+
+  /**
+   * That were there at the last run and are gone.
+   *
+   * @generated from field: uint32 removed = 6;
+   */
+  removed: number;
 };
 
 /**
@@ -1317,13 +1338,104 @@ export const IndexResponseSchema: GenMessage<IndexResponse> = /*@__PURE__*/
   messageDesc(file_clawd_v1_admin, 38);
 
 /**
+ * Who looks or writes: decides which notes there are for them.
+ *
+ * @generated from message clawd.v1.MemoryViewer
+ */
+export type MemoryViewer = Message<"clawd.v1.MemoryViewer"> & {
+  /**
+   * Absolute path of the folder they work in; empty for none.
+   *
+   * @generated from field: string workspace = 1;
+   */
+  workspace: string;
+
+  /**
+   * The session they are in; empty for none.
+   *
+   * @generated from field: string session_id = 2;
+   */
+  sessionId: string;
+};
+
+/**
+ * Describes the message clawd.v1.MemoryViewer.
+ * Use `create(MemoryViewerSchema)` to create a new message.
+ */
+export const MemoryViewerSchema: GenMessage<MemoryViewer> = /*@__PURE__*/
+  messageDesc(file_clawd_v1_admin, 39);
+
+/**
+ * Narrows a search before anything is ranked; what is left out narrows nothing.
+ *
+ * @generated from message clawd.v1.MemoryFilter
+ */
+export type MemoryFilter = Message<"clawd.v1.MemoryFilter"> & {
+  /**
+   * Of "file", "pdf", "note", "conversation" and "document".
+   *
+   * @generated from field: repeated string kinds = 1;
+   */
+  kinds: string[];
+
+  /**
+   * Said or changed from this moment on, milliseconds since 1970-01-01 UTC.
+   *
+   * @generated from field: optional double after_ms = 2;
+   */
+  afterMs?: number | undefined;
+
+  /**
+   * Said or changed before this moment, milliseconds since 1970-01-01 UTC.
+   *
+   * @generated from field: optional double before_ms = 3;
+   */
+  beforeMs?: number | undefined;
+
+  /**
+   * A file below this folder, or with this glob in its path.
+   *
+   * @generated from field: string path = 4;
+   */
+  path: string;
+
+  /**
+   * Said in this session.
+   *
+   * @generated from field: string session_id = 5;
+   */
+  sessionId: string;
+
+  /**
+   * With this label.
+   *
+   * @generated from field: string label = 6;
+   */
+  label: string;
+
+  /**
+   * Of "owner", "agent", "file" and "stranger".
+   *
+   * @generated from field: repeated string authors = 7;
+   */
+  authors: string[];
+};
+
+/**
+ * Describes the message clawd.v1.MemoryFilter.
+ * Use `create(MemoryFilterSchema)` to create a new message.
+ */
+export const MemoryFilterSchema: GenMessage<MemoryFilter> = /*@__PURE__*/
+  messageDesc(file_clawd_v1_admin, 40);
+
+/**
  * Searches.
  *
  * @generated from message clawd.v1.SearchRequest
  */
 export type SearchRequest = Message<"clawd.v1.SearchRequest"> & {
   /**
-   * Words.
+   * Words; may hold "a phrase", pre*, -word and filters such as kind:note.
    *
    * @generated from field: string query = 1;
    */
@@ -1335,6 +1447,27 @@ export type SearchRequest = Message<"clawd.v1.SearchRequest"> & {
    * @generated from field: uint32 limit = 2;
    */
   limit: number;
+
+  /**
+   * Who looks; absent for somebody in no folder and no session.
+   *
+   * @generated from field: clawd.v1.MemoryViewer viewer = 3;
+   */
+  viewer?: MemoryViewer | undefined;
+
+  /**
+   * "hybrid" (also when empty), "lexical" or "vector".
+   *
+   * @generated from field: string mode = 4;
+   */
+  mode: string;
+
+  /**
+   * What is searched; absent for everything.
+   *
+   * @generated from field: clawd.v1.MemoryFilter filter = 5;
+   */
+  filter?: MemoryFilter | undefined;
 };
 
 /**
@@ -1342,7 +1475,7 @@ export type SearchRequest = Message<"clawd.v1.SearchRequest"> & {
  * Use `create(SearchRequestSchema)` to create a new message.
  */
 export const SearchRequestSchema: GenMessage<SearchRequest> = /*@__PURE__*/
-  messageDesc(file_clawd_v1_admin, 39);
+  messageDesc(file_clawd_v1_admin, 41);
 
 /**
  * Hits.
@@ -1356,6 +1489,13 @@ export type SearchResponse = Message<"clawd.v1.SearchResponse"> & {
    * @generated from field: repeated clawd.v1.MemoryHit hits = 1;
    */
   hits: MemoryHit[];
+
+  /**
+   * What each leg of the search did.
+   *
+   * @generated from field: clawd.v1.SearchLegs legs = 2;
+   */
+  legs?: SearchLegs | undefined;
 };
 
 /**
@@ -1363,7 +1503,35 @@ export type SearchResponse = Message<"clawd.v1.SearchResponse"> & {
  * Use `create(SearchResponseSchema)` to create a new message.
  */
 export const SearchResponseSchema: GenMessage<SearchResponse> = /*@__PURE__*/
-  messageDesc(file_clawd_v1_admin, 40);
+  messageDesc(file_clawd_v1_admin, 42);
+
+/**
+ * What the legs of a search did: "ok", or in words why one found less than there is.
+ *
+ * @generated from message clawd.v1.SearchLegs
+ */
+export type SearchLegs = Message<"clawd.v1.SearchLegs"> & {
+  /**
+   * By words.
+   *
+   * @generated from field: string lexical = 1;
+   */
+  lexical: string;
+
+  /**
+   * By vectors.
+   *
+   * @generated from field: string vector = 2;
+   */
+  vector: string;
+};
+
+/**
+ * Describes the message clawd.v1.SearchLegs.
+ * Use `create(SearchLegsSchema)` to create a new message.
+ */
+export const SearchLegsSchema: GenMessage<SearchLegs> = /*@__PURE__*/
+  messageDesc(file_clawd_v1_admin, 43);
 
 /**
  * One hit.
@@ -1379,14 +1547,14 @@ export type MemoryHit = Message<"clawd.v1.MemoryHit"> & {
   memoryId: string;
 
   /**
-   * Absolute path of its file; empty for a note.
+   * Absolute path of its file, "SOURCE/ID" of a plugin's document; empty for anything else.
    *
    * @generated from field: string path = 2;
    */
   path: string;
 
   /**
-   * First line in that file, from 1; 0 for a note.
+   * First line in that file, from 1; 0 where there are no lines.
    *
    * @generated from field: uint32 line = 3;
    */
@@ -1400,18 +1568,67 @@ export type MemoryHit = Message<"clawd.v1.MemoryHit"> & {
   text: string;
 
   /**
-   * Its BM25 score; comparable within one search only.
+   * Its fused score; comparable within one search only.
    *
    * @generated from field: double score = 5;
    */
   score: number;
 
   /**
-   * Who wrote it: "owner", "agent" or "file".
+   * Whose words these are: "owner", "agent", "file" or "stranger".
    *
    * @generated from field: string author = 6;
    */
   author: string;
+
+  /**
+   * "file", "pdf", "note", "conversation" or "document".
+   *
+   * @generated from field: string kind = 7;
+   */
+  kind: string;
+
+  /**
+   * Page of a PDF, from 1; 0 elsewhere.
+   *
+   * @generated from field: uint32 page = 8;
+   */
+  page: number;
+
+  /**
+   * Headings, declaration, or who spoke; may be empty.
+   *
+   * @generated from field: string title = 9;
+   */
+  title: string;
+
+  /**
+   * The part of the text that matched best.
+   *
+   * @generated from field: clawd.v1.MemorySnippet snippet = 10;
+   */
+  snippet?: MemorySnippet | undefined;
+
+  /**
+   * The session it was said in; empty outside one.
+   *
+   * @generated from field: string session_id = 11;
+   */
+  sessionId: string;
+
+  /**
+   * When it was said or its file last changed, milliseconds since 1970-01-01 UTC.
+   *
+   * @generated from field: double at_ms = 12;
+   */
+  atMs: number;
+
+  /**
+   * Why it stands where it does.
+   *
+   * @generated from field: clawd.v1.HitReason reason = 13;
+   */
+  reason?: HitReason | undefined;
 };
 
 /**
@@ -1419,7 +1636,140 @@ export type MemoryHit = Message<"clawd.v1.MemoryHit"> & {
  * Use `create(MemoryHitSchema)` to create a new message.
  */
 export const MemoryHitSchema: GenMessage<MemoryHit> = /*@__PURE__*/
-  messageDesc(file_clawd_v1_admin, 41);
+  messageDesc(file_clawd_v1_admin, 44);
+
+/**
+ * A part of a text.
+ *
+ * @generated from message clawd.v1.MemorySnippet
+ */
+export type MemorySnippet = Message<"clawd.v1.MemorySnippet"> & {
+  /**
+   * At most some 240 characters.
+   *
+   * @generated from field: string text = 1;
+   */
+  text: string;
+
+  /**
+   * The words that matched, ascending.
+   *
+   * @generated from field: repeated clawd.v1.TextMark marks = 2;
+   */
+  marks: TextMark[];
+};
+
+/**
+ * Describes the message clawd.v1.MemorySnippet.
+ * Use `create(MemorySnippetSchema)` to create a new message.
+ */
+export const MemorySnippetSchema: GenMessage<MemorySnippet> = /*@__PURE__*/
+  messageDesc(file_clawd_v1_admin, 45);
+
+/**
+ * A range of a text in UTF-16 code units.
+ *
+ * @generated from message clawd.v1.TextMark
+ */
+export type TextMark = Message<"clawd.v1.TextMark"> & {
+  /**
+   * The first.
+   *
+   * @generated from field: uint32 start = 1;
+   */
+  start: number;
+
+  /**
+   * The one behind the last.
+   *
+   * @generated from field: uint32 end = 2;
+   */
+  end: number;
+};
+
+/**
+ * Describes the message clawd.v1.TextMark.
+ * Use `create(TextMarkSchema)` to create a new message.
+ */
+export const TextMarkSchema: GenMessage<TextMark> = /*@__PURE__*/
+  messageDesc(file_clawd_v1_admin, 46);
+
+/**
+ * Why a hit stands where it does.
+ *
+ * @generated from message clawd.v1.HitReason
+ */
+export type HitReason = Message<"clawd.v1.HitReason"> & {
+  /**
+   * How the leg of words saw it; absent when it did not.
+   *
+   * @generated from field: clawd.v1.LegRank lexical = 1;
+   */
+  lexical?: LegRank | undefined;
+
+  /**
+   * How the leg of vectors saw it; absent when it did not.
+   *
+   * @generated from field: clawd.v1.LegRank vector = 2;
+   */
+  vector?: LegRank | undefined;
+
+  /**
+   * What its score was multiplied with for its age.
+   *
+   * @generated from field: double recency = 3;
+   */
+  recency: number;
+
+  /**
+   * What its score was multiplied with for its importance.
+   *
+   * @generated from field: double importance = 4;
+   */
+  importance: number;
+
+  /**
+   * Ids of near duplicates that it stands for.
+   *
+   * @generated from field: repeated string folded = 5;
+   */
+  folded: string[];
+};
+
+/**
+ * Describes the message clawd.v1.HitReason.
+ * Use `create(HitReasonSchema)` to create a new message.
+ */
+export const HitReasonSchema: GenMessage<HitReason> = /*@__PURE__*/
+  messageDesc(file_clawd_v1_admin, 47);
+
+/**
+ * How one leg of a search saw a hit.
+ *
+ * @generated from message clawd.v1.LegRank
+ */
+export type LegRank = Message<"clawd.v1.LegRank"> & {
+  /**
+   * From 1.
+   *
+   * @generated from field: uint32 rank = 1;
+   */
+  rank: number;
+
+  /**
+   * BM25 or cosine; comparable within one search only.
+   *
+   * @generated from field: double score = 2;
+   */
+  score: number;
+};
+
+/**
+ * Describes the message clawd.v1.LegRank.
+ * Use `create(LegRankSchema)` to create a new message.
+ */
+export const LegRankSchema: GenMessage<LegRank> = /*@__PURE__*/
+  messageDesc(file_clawd_v1_admin, 48);
 
 /**
  * Remembers.
@@ -1433,6 +1783,56 @@ export type RememberRequest = Message<"clawd.v1.RememberRequest"> & {
    * @generated from field: string text = 1;
    */
   text: string;
+
+  /**
+   * Where it is written; absent for no folder and no session.
+   *
+   * @generated from field: clawd.v1.MemoryViewer viewer = 2;
+   */
+  viewer?: MemoryViewer | undefined;
+
+  /**
+   * Where it holds: "person" (also when empty), "project" for the viewer's folder, "session" for their session, or one of
+   * these in full, "project:FOLDER" or "session:ID".
+   *
+   * @generated from field: string scope = 3;
+   */
+  scope: string;
+
+  /**
+   * A word for what it is; empty for "general".
+   *
+   * @generated from field: string type = 4;
+   */
+  type: string;
+
+  /**
+   * "low", "normal" (also when empty), "high" or "critical".
+   *
+   * @generated from field: string importance = 5;
+   */
+  importance: string;
+
+  /**
+   * What it can be found by beside its words.
+   *
+   * @generated from field: repeated string labels = 6;
+   */
+  labels: string[];
+
+  /**
+   * From when on it does not hold any more, milliseconds since 1970-01-01 UTC; 0 for never.
+   *
+   * @generated from field: double expires_at_ms = 7;
+   */
+  expiresAtMs: number;
+
+  /**
+   * Id of the note that it takes the place of; empty for none.
+   *
+   * @generated from field: string supersedes = 8;
+   */
+  supersedes: string;
 };
 
 /**
@@ -1440,7 +1840,7 @@ export type RememberRequest = Message<"clawd.v1.RememberRequest"> & {
  * Use `create(RememberRequestSchema)` to create a new message.
  */
 export const RememberRequestSchema: GenMessage<RememberRequest> = /*@__PURE__*/
-  messageDesc(file_clawd_v1_admin, 42);
+  messageDesc(file_clawd_v1_admin, 49);
 
 /**
  * It is durable.
@@ -1454,6 +1854,13 @@ export type RememberResponse = Message<"clawd.v1.RememberResponse"> & {
    * @generated from field: string memory_id = 1;
    */
   memoryId: string;
+
+  /**
+   * Notes that say nearly the same, best first.
+   *
+   * @generated from field: repeated clawd.v1.MemoryNote similar = 2;
+   */
+  similar: MemoryNote[];
 };
 
 /**
@@ -1461,7 +1868,105 @@ export type RememberResponse = Message<"clawd.v1.RememberResponse"> & {
  * Use `create(RememberResponseSchema)` to create a new message.
  */
 export const RememberResponseSchema: GenMessage<RememberResponse> = /*@__PURE__*/
-  messageDesc(file_clawd_v1_admin, 43);
+  messageDesc(file_clawd_v1_admin, 50);
+
+/**
+ * A note.
+ *
+ * @generated from message clawd.v1.MemoryNote
+ */
+export type MemoryNote = Message<"clawd.v1.MemoryNote"> & {
+  /**
+   * Its id.
+   *
+   * @generated from field: string memory_id = 1;
+   */
+  memoryId: string;
+
+  /**
+   * The note.
+   *
+   * @generated from field: string text = 2;
+   */
+  text: string;
+
+  /**
+   * Who wrote it: "owner", "agent" or "stranger".
+   *
+   * @generated from field: string author = 3;
+   */
+  author: string;
+
+  /**
+   * Where it holds: "person", "project:FOLDER" or "session:ID".
+   *
+   * @generated from field: string scope = 4;
+   */
+  scope: string;
+
+  /**
+   * A word for what it is.
+   *
+   * @generated from field: string type = 5;
+   */
+  type: string;
+
+  /**
+   * "low", "normal", "high" or "critical".
+   *
+   * @generated from field: string importance = 6;
+   */
+  importance: string;
+
+  /**
+   * What it can be found by beside its words.
+   *
+   * @generated from field: repeated string labels = 7;
+   */
+  labels: string[];
+
+  /**
+   * The session it was written in; empty outside one.
+   *
+   * @generated from field: string session_id = 8;
+   */
+  sessionId: string;
+
+  /**
+   * When it was written, milliseconds since 1970-01-01 UTC.
+   *
+   * @generated from field: double at_ms = 9;
+   */
+  atMs: number;
+
+  /**
+   * From when on it does not hold any more, milliseconds since 1970-01-01 UTC; 0 for never.
+   *
+   * @generated from field: double expires_at_ms = 10;
+   */
+  expiresAtMs: number;
+
+  /**
+   * Id of the note that it took the place of; empty for none.
+   *
+   * @generated from field: string supersedes = 11;
+   */
+  supersedes: string;
+
+  /**
+   * Id of the note that took its place; empty for none.
+   *
+   * @generated from field: string superseded_by = 12;
+   */
+  supersededBy: string;
+};
+
+/**
+ * Describes the message clawd.v1.MemoryNote.
+ * Use `create(MemoryNoteSchema)` to create a new message.
+ */
+export const MemoryNoteSchema: GenMessage<MemoryNote> = /*@__PURE__*/
+  messageDesc(file_clawd_v1_admin, 51);
 
 /**
  * Forgets.
@@ -1475,6 +1980,20 @@ export type ForgetRequest = Message<"clawd.v1.ForgetRequest"> & {
    * @generated from field: string memory_id = 1;
    */
   memoryId: string;
+
+  /**
+   * Ids of further notes.
+   *
+   * @generated from field: repeated string memory_ids = 2;
+   */
+  memoryIds: string[];
+
+  /**
+   * Who forgets; absent for somebody in no folder and no session.
+   *
+   * @generated from field: clawd.v1.MemoryViewer viewer = 3;
+   */
+  viewer?: MemoryViewer | undefined;
 };
 
 /**
@@ -1482,14 +2001,20 @@ export type ForgetRequest = Message<"clawd.v1.ForgetRequest"> & {
  * Use `create(ForgetRequestSchema)` to create a new message.
  */
 export const ForgetRequestSchema: GenMessage<ForgetRequest> = /*@__PURE__*/
-  messageDesc(file_clawd_v1_admin, 44);
+  messageDesc(file_clawd_v1_admin, 52);
 
 /**
- * It is gone.
+ * They are gone.
  *
  * @generated from message clawd.v1.ForgetResponse
  */
 export type ForgetResponse = Message<"clawd.v1.ForgetResponse"> & {
+  /**
+   * What they said.
+   *
+   * @generated from field: repeated clawd.v1.MemoryNote forgotten = 1;
+   */
+  forgotten: MemoryNote[];
 };
 
 /**
@@ -1497,7 +2022,63 @@ export type ForgetResponse = Message<"clawd.v1.ForgetResponse"> & {
  * Use `create(ForgetResponseSchema)` to create a new message.
  */
 export const ForgetResponseSchema: GenMessage<ForgetResponse> = /*@__PURE__*/
-  messageDesc(file_clawd_v1_admin, 45);
+  messageDesc(file_clawd_v1_admin, 53);
+
+/**
+ * Lists notes.
+ *
+ * @generated from message clawd.v1.ListNotesRequest
+ */
+export type ListNotesRequest = Message<"clawd.v1.ListNotesRequest"> & {
+  /**
+   * Who looks; absent for somebody in no folder and no session.
+   *
+   * @generated from field: clawd.v1.MemoryViewer viewer = 1;
+   */
+  viewer?: MemoryViewer | undefined;
+
+  /**
+   * The most notes; 0 means 100.
+   *
+   * @generated from field: uint32 limit = 2;
+   */
+  limit: number;
+
+  /**
+   * True to list those as well that were superseded or have expired.
+   *
+   * @generated from field: bool all = 3;
+   */
+  all: boolean;
+};
+
+/**
+ * Describes the message clawd.v1.ListNotesRequest.
+ * Use `create(ListNotesRequestSchema)` to create a new message.
+ */
+export const ListNotesRequestSchema: GenMessage<ListNotesRequest> = /*@__PURE__*/
+  messageDesc(file_clawd_v1_admin, 54);
+
+/**
+ * Notes.
+ *
+ * @generated from message clawd.v1.ListNotesResponse
+ */
+export type ListNotesResponse = Message<"clawd.v1.ListNotesResponse"> & {
+  /**
+   * Newest first.
+   *
+   * @generated from field: repeated clawd.v1.MemoryNote notes = 1;
+   */
+  notes: MemoryNote[];
+};
+
+/**
+ * Describes the message clawd.v1.ListNotesResponse.
+ * Use `create(ListNotesResponseSchema)` to create a new message.
+ */
+export const ListNotesResponseSchema: GenMessage<ListNotesResponse> = /*@__PURE__*/
+  messageDesc(file_clawd_v1_admin, 55);
 
 /**
  * How much is indexed.
@@ -1512,7 +2093,7 @@ export type StatsRequest = Message<"clawd.v1.StatsRequest"> & {
  * Use `create(StatsRequestSchema)` to create a new message.
  */
 export const StatsRequestSchema: GenMessage<StatsRequest> = /*@__PURE__*/
-  messageDesc(file_clawd_v1_admin, 46);
+  messageDesc(file_clawd_v1_admin, 56);
 
 /**
  * How much is indexed.
@@ -1554,6 +2135,62 @@ export type StatsResponse = Message<"clawd.v1.StatsResponse"> & {
    * @generated from field: repeated string folders = 5;
    */
   folders: string[];
+
+  /**
+   * Names of the plugin sources that are indexed.
+   *
+   * @generated from field: repeated string sources = 6;
+   */
+  sources: string[];
+
+  /**
+   * Indexed messages of conversations.
+   *
+   * @generated from field: uint32 messages = 7;
+   */
+  messages: number;
+
+  /**
+   * Left out at the last run over each folder.
+   *
+   * @generated from field: uint32 skipped = 8;
+   */
+  skipped: number;
+
+  /**
+   * That were gone at the last run over each folder.
+   *
+   * @generated from field: uint32 removed = 9;
+   */
+  removed: number;
+
+  /**
+   * Files that could not be read as text.
+   *
+   * @generated from field: uint32 errors = 10;
+   */
+  errors: number;
+
+  /**
+   * The embedder in use; empty for none.
+   *
+   * @generated from field: string embedder = 11;
+   */
+  embedder: string;
+
+  /**
+   * Chunks that have a vector of it.
+   *
+   * @generated from field: uint32 embedded = 12;
+   */
+  embedded: number;
+
+  /**
+   * Chunks that are still to get one.
+   *
+   * @generated from field: uint32 to_embed = 13;
+   */
+  toEmbed: number;
 };
 
 /**
@@ -1561,7 +2198,198 @@ export type StatsResponse = Message<"clawd.v1.StatsResponse"> & {
  * Use `create(StatsResponseSchema)` to create a new message.
  */
 export const StatsResponseSchema: GenMessage<StatsResponse> = /*@__PURE__*/
-  messageDesc(file_clawd_v1_admin, 47);
+  messageDesc(file_clawd_v1_admin, 57);
+
+/**
+ * Checks the memory.
+ *
+ * @generated from message clawd.v1.VerifyMemoryRequest
+ */
+export type VerifyMemoryRequest = Message<"clawd.v1.VerifyMemoryRequest"> & {
+};
+
+/**
+ * Describes the message clawd.v1.VerifyMemoryRequest.
+ * Use `create(VerifyMemoryRequestSchema)` to create a new message.
+ */
+export const VerifyMemoryRequestSchema: GenMessage<VerifyMemoryRequest> = /*@__PURE__*/
+  messageDesc(file_clawd_v1_admin, 58);
+
+/**
+ * What was found.
+ *
+ * @generated from message clawd.v1.VerifyMemoryResponse
+ */
+export type VerifyMemoryResponse = Message<"clawd.v1.VerifyMemoryResponse"> & {
+  /**
+   * What is wrong, one line each; none when all is well.
+   *
+   * @generated from field: repeated string problems = 1;
+   */
+  problems: string[];
+};
+
+/**
+ * Describes the message clawd.v1.VerifyMemoryResponse.
+ * Use `create(VerifyMemoryResponseSchema)` to create a new message.
+ */
+export const VerifyMemoryResponseSchema: GenMessage<VerifyMemoryResponse> = /*@__PURE__*/
+  messageDesc(file_clawd_v1_admin, 59);
+
+/**
+ * Makes the store anew.
+ *
+ * @generated from message clawd.v1.RebuildRequest
+ */
+export type RebuildRequest = Message<"clawd.v1.RebuildRequest"> & {
+};
+
+/**
+ * Describes the message clawd.v1.RebuildRequest.
+ * Use `create(RebuildRequestSchema)` to create a new message.
+ */
+export const RebuildRequestSchema: GenMessage<RebuildRequest> = /*@__PURE__*/
+  messageDesc(file_clawd_v1_admin, 60);
+
+/**
+ * Progress.
+ *
+ * @generated from message clawd.v1.RebuildResponse
+ */
+export type RebuildResponse = Message<"clawd.v1.RebuildResponse"> & {
+  /**
+   * How far it is.
+   *
+   * @generated from field: clawd.v1.IndexResponse progress = 1;
+   */
+  progress?: IndexResponse | undefined;
+};
+
+/**
+ * Describes the message clawd.v1.RebuildResponse.
+ * Use `create(RebuildResponseSchema)` to create a new message.
+ */
+export const RebuildResponseSchema: GenMessage<RebuildResponse> = /*@__PURE__*/
+  messageDesc(file_clawd_v1_admin, 61);
+
+/**
+ * Writes Parquet files.
+ *
+ * @generated from message clawd.v1.ExportRequest
+ */
+export type ExportRequest = Message<"clawd.v1.ExportRequest"> & {
+  /**
+   * Absolute path of a folder that exists.
+   *
+   * @generated from field: string folder = 1;
+   */
+  folder: string;
+};
+
+/**
+ * Describes the message clawd.v1.ExportRequest.
+ * Use `create(ExportRequestSchema)` to create a new message.
+ */
+export const ExportRequestSchema: GenMessage<ExportRequest> = /*@__PURE__*/
+  messageDesc(file_clawd_v1_admin, 62);
+
+/**
+ * They are written.
+ *
+ * @generated from message clawd.v1.ExportResponse
+ */
+export type ExportResponse = Message<"clawd.v1.ExportResponse"> & {
+  /**
+   * Absolute paths.
+   *
+   * @generated from field: repeated string files = 1;
+   */
+  files: string[];
+};
+
+/**
+ * Describes the message clawd.v1.ExportResponse.
+ * Use `create(ExportResponseSchema)` to create a new message.
+ */
+export const ExportResponseSchema: GenMessage<ExportResponse> = /*@__PURE__*/
+  messageDesc(file_clawd_v1_admin, 63);
+
+/**
+ * Measures searching.
+ *
+ * @generated from message clawd.v1.EvaluateRequest
+ */
+export type EvaluateRequest = Message<"clawd.v1.EvaluateRequest"> & {
+  /**
+   * Absolute path of a folder with docs.jsonl, queries.jsonl and qrels.tsv.
+   *
+   * @generated from field: string folder = 1;
+   */
+  folder: string;
+};
+
+/**
+ * Describes the message clawd.v1.EvaluateRequest.
+ * Use `create(EvaluateRequestSchema)` to create a new message.
+ */
+export const EvaluateRequestSchema: GenMessage<EvaluateRequest> = /*@__PURE__*/
+  messageDesc(file_clawd_v1_admin, 64);
+
+/**
+ * Figures of one mode, each from 0 to 1.
+ *
+ * @generated from message clawd.v1.EvaluateResponse
+ */
+export type EvaluateResponse = Message<"clawd.v1.EvaluateResponse"> & {
+  /**
+   * "hybrid", "lexical" or "vector".
+   *
+   * @generated from field: string mode = 1;
+   */
+  mode: string;
+
+  /**
+   * How many queries were asked.
+   *
+   * @generated from field: uint32 queries = 2;
+   */
+  queries: number;
+
+  /**
+   * Normalised discounted cumulative gain of the first ten hits.
+   *
+   * @generated from field: double ndcg_at_10 = 3;
+   */
+  ndcgAt10: number;
+
+  /**
+   * How much of what is relevant is among the first five.
+   *
+   * @generated from field: double recall_at_5 = 4;
+   */
+  recallAt5: number;
+
+  /**
+   * How much of what is relevant is among the first ten.
+   *
+   * @generated from field: double recall_at_10 = 5;
+   */
+  recallAt10: number;
+
+  /**
+   * Mean of one over the rank of the first relevant hit.
+   *
+   * @generated from field: double mrr = 6;
+   */
+  mrr: number;
+};
+
+/**
+ * Describes the message clawd.v1.EvaluateResponse.
+ * Use `create(EvaluateResponseSchema)` to create a new message.
+ */
+export const EvaluateResponseSchema: GenMessage<EvaluateResponse> = /*@__PURE__*/
+  messageDesc(file_clawd_v1_admin, 65);
 
 /**
  * Asks the journals.
@@ -1582,7 +2410,7 @@ export type QueryRequest = Message<"clawd.v1.QueryRequest"> & {
  * Use `create(QueryRequestSchema)` to create a new message.
  */
 export const QueryRequestSchema: GenMessage<QueryRequest> = /*@__PURE__*/
-  messageDesc(file_clawd_v1_admin, 48);
+  messageDesc(file_clawd_v1_admin, 66);
 
 /**
  * A table.
@@ -1617,7 +2445,7 @@ export type QueryResponse = Message<"clawd.v1.QueryResponse"> & {
  * Use `create(QueryResponseSchema)` to create a new message.
  */
 export const QueryResponseSchema: GenMessage<QueryResponse> = /*@__PURE__*/
-  messageDesc(file_clawd_v1_admin, 49);
+  messageDesc(file_clawd_v1_admin, 67);
 
 /**
  * Checks hash chains.
@@ -1638,7 +2466,7 @@ export type VerifyRequest = Message<"clawd.v1.VerifyRequest"> & {
  * Use `create(VerifyRequestSchema)` to create a new message.
  */
 export const VerifyRequestSchema: GenMessage<VerifyRequest> = /*@__PURE__*/
-  messageDesc(file_clawd_v1_admin, 50);
+  messageDesc(file_clawd_v1_admin, 68);
 
 /**
  * What was found.
@@ -1659,7 +2487,7 @@ export type VerifyResponse = Message<"clawd.v1.VerifyResponse"> & {
  * Use `create(VerifyResponseSchema)` to create a new message.
  */
 export const VerifyResponseSchema: GenMessage<VerifyResponse> = /*@__PURE__*/
-  messageDesc(file_clawd_v1_admin, 51);
+  messageDesc(file_clawd_v1_admin, 69);
 
 /**
  * One journal.
@@ -1701,7 +2529,7 @@ export type VerifiedJournal = Message<"clawd.v1.VerifiedJournal"> & {
  * Use `create(VerifiedJournalSchema)` to create a new message.
  */
 export const VerifiedJournalSchema: GenMessage<VerifiedJournal> = /*@__PURE__*/
-  messageDesc(file_clawd_v1_admin, 52);
+  messageDesc(file_clawd_v1_admin, 70);
 
 /**
  * Runs a script.
@@ -1771,7 +2599,7 @@ export type RunScriptRequest = Message<"clawd.v1.RunScriptRequest"> & {
  * Use `create(RunScriptRequestSchema)` to create a new message.
  */
 export const RunScriptRequestSchema: GenMessage<RunScriptRequest> = /*@__PURE__*/
-  messageDesc(file_clawd_v1_admin, 53);
+  messageDesc(file_clawd_v1_admin, 71);
 
 /**
  * What a script does.
@@ -1824,7 +2652,7 @@ export type RunScriptResponse = Message<"clawd.v1.RunScriptResponse"> & {
  * Use `create(RunScriptResponseSchema)` to create a new message.
  */
 export const RunScriptResponseSchema: GenMessage<RunScriptResponse> = /*@__PURE__*/
-  messageDesc(file_clawd_v1_admin, 54);
+  messageDesc(file_clawd_v1_admin, 72);
 
 /**
  * A question of a running script; it waits for the answer.
@@ -1859,7 +2687,7 @@ export type ScriptQuestion = Message<"clawd.v1.ScriptQuestion"> & {
  * Use `create(ScriptQuestionSchema)` to create a new message.
  */
 export const ScriptQuestionSchema: GenMessage<ScriptQuestion> = /*@__PURE__*/
-  messageDesc(file_clawd_v1_admin, 55);
+  messageDesc(file_clawd_v1_admin, 73);
 
 /**
  * Answers a question.
@@ -1894,7 +2722,7 @@ export type AnswerScriptRequest = Message<"clawd.v1.AnswerScriptRequest"> & {
  * Use `create(AnswerScriptRequestSchema)` to create a new message.
  */
 export const AnswerScriptRequestSchema: GenMessage<AnswerScriptRequest> = /*@__PURE__*/
-  messageDesc(file_clawd_v1_admin, 56);
+  messageDesc(file_clawd_v1_admin, 74);
 
 /**
  * It was heard.
@@ -1909,7 +2737,7 @@ export type AnswerScriptResponse = Message<"clawd.v1.AnswerScriptResponse"> & {
  * Use `create(AnswerScriptResponseSchema)` to create a new message.
  */
 export const AnswerScriptResponseSchema: GenMessage<AnswerScriptResponse> = /*@__PURE__*/
-  messageDesc(file_clawd_v1_admin, 57);
+  messageDesc(file_clawd_v1_admin, 75);
 
 /**
  * What a plugin is doing.
@@ -2174,7 +3002,7 @@ export const HookAdminService: GenService<{
  */
 export const MemoryService: GenService<{
   /**
-   * Indexes a folder's text files; sends progress until it is done.
+   * Brings in a folder's files, a plugin's source or all conversations; sends progress until it is done.
    *
    * @generated from rpc clawd.v1.MemoryService.Index
    */
@@ -2204,7 +3032,7 @@ export const MemoryService: GenService<{
     output: typeof RememberResponseSchema;
   },
   /**
-   * Takes a note out of memory.
+   * Takes notes out of memory, all or none of them.
    *
    * @generated from rpc clawd.v1.MemoryService.Forget
    */
@@ -2212,6 +3040,16 @@ export const MemoryService: GenService<{
     methodKind: "unary";
     input: typeof ForgetRequestSchema;
     output: typeof ForgetResponseSchema;
+  },
+  /**
+   * Lists notes, newest first.
+   *
+   * @generated from rpc clawd.v1.MemoryService.ListNotes
+   */
+  listNotes: {
+    methodKind: "unary";
+    input: typeof ListNotesRequestSchema;
+    output: typeof ListNotesResponseSchema;
   },
   /**
    * How much is indexed.
@@ -2222,6 +3060,46 @@ export const MemoryService: GenService<{
     methodKind: "unary";
     input: typeof StatsRequestSchema;
     output: typeof StatsResponseSchema;
+  },
+  /**
+   * Checks store, index and vectors against each other and against the journal.
+   *
+   * @generated from rpc clawd.v1.MemoryService.VerifyMemory
+   */
+  verifyMemory: {
+    methodKind: "unary";
+    input: typeof VerifyMemoryRequestSchema;
+    output: typeof VerifyMemoryResponseSchema;
+  },
+  /**
+   * Throws the store away and makes it anew; sends progress until it is done.
+   *
+   * @generated from rpc clawd.v1.MemoryService.Rebuild
+   */
+  rebuild: {
+    methodKind: "server_streaming";
+    input: typeof RebuildRequestSchema;
+    output: typeof RebuildResponseSchema;
+  },
+  /**
+   * Writes Parquet files.
+   *
+   * @generated from rpc clawd.v1.MemoryService.Export
+   */
+  export: {
+    methodKind: "unary";
+    input: typeof ExportRequestSchema;
+    output: typeof ExportResponseSchema;
+  },
+  /**
+   * Measures searching by judged queries; sends the figures of one mode after the other.
+   *
+   * @generated from rpc clawd.v1.MemoryService.Evaluate
+   */
+  evaluate: {
+    methodKind: "server_streaming";
+    input: typeof EvaluateRequestSchema;
+    output: typeof EvaluateResponseSchema;
   },
 }> = /*@__PURE__*/
   serviceDesc(file_clawd_v1_admin, 3);

@@ -15,7 +15,7 @@ import type { JsonObject, Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file clawd/v1/event.proto.
  */
 export const file_clawd_v1_event: GenFile = /*@__PURE__*/
-  fileDesc("ChRjbGF3ZC92MS9ldmVudC5wcm90bxIIY2xhd2QudjEitAoKBUV2ZW50EgsKA3NlcRgBIAEoDRINCgVhdF9tcxgCIAEoARIRCgRoYXNoGAMgASgJSAGIAQESMQoOc2Vzc2lvbl9vcGVuZWQYCiABKAsyFy5jbGF3ZC52MS5TZXNzaW9uT3BlbmVkSAASKQoKdXNlcl9zcG9rZRgLIAEoCzITLmNsYXdkLnYxLlVzZXJTcG9rZUgAEi0KDHR1cm5fc3RhcnRlZBgMIAEoCzIVLmNsYXdkLnYxLlR1cm5TdGFydGVkSAASLQoMdHVybl9yZXN1bWVkGA0gASgLMhUuY2xhd2QudjEuVHVyblJlc3VtZWRIABIrCgtibG9ja19lbmRlZBgOIAEoCzIULmNsYXdkLnYxLkJsb2NrRW5kZWRIABIrCgtyZXBseV9lbmRlZBgPIAEoCzIULmNsYXdkLnYxLlJlcGx5RW5kZWRIABIlCghob29rX3JhbhgQIAEoCzIRLmNsYXdkLnYxLkhvb2tSYW5IABIxCg5hcHByb3ZhbF9hc2tlZBgRIAEoCzIXLmNsYXdkLnYxLkFwcHJvdmFsQXNrZWRIABI3ChFhcHByb3ZhbF9hbnN3ZXJlZBgSIAEoCzIaLmNsYXdkLnYxLkFwcHJvdmFsQW5zd2VyZWRIABI1ChBhcHByb3ZhbF9leHBpcmVkGBMgASgLMhkuY2xhd2QudjEuQXBwcm92YWxFeHBpcmVkSAASNgoRdG9vbF9jYWxsX3N0YXJ0ZWQYFCABKAsyGS5jbGF3ZC52MS5Ub29sQ2FsbFN0YXJ0ZWRIABIyCg90b29sX2NhbGxfZW5kZWQYFSABKAsyFy5jbGF3ZC52MS5Ub29sQ2FsbEVuZGVkSAASOwoTaW50ZXJydXB0X3JlcXVlc3RlZBgWIAEoCzIcLmNsYXdkLnYxLkludGVycnVwdFJlcXVlc3RlZEgAEikKCnR1cm5fZW5kZWQYFyABKAsyEy5jbGF3ZC52MS5UdXJuRW5kZWRIABI3ChFtZW1vcnlfcmVtZW1iZXJlZBgYIAEoCzIaLmNsYXdkLnYxLk1lbW9yeVJlbWVtYmVyZWRIABI1ChBtZW1vcnlfZm9yZ290dGVuGBkgASgLMhkuY2xhd2QudjEuTWVtb3J5Rm9yZ290dGVuSAASOQoScGVybWlzc2lvbl9kZWNpZGVkGBogASgLMhsuY2xhd2QudjEuUGVybWlzc2lvbkRlY2lkZWRIABIvCg1jb250ZXh0X2J1aWx0GBsgASgLMhYuY2xhd2QudjEuQ29udGV4dEJ1aWx0SAASKwoLaG9va19zdG9yZWQYHCABKAsyFC5jbGF3ZC52MS5Ib29rU3RvcmVkSAASNQoQZ3JhbnRfcmVtZW1iZXJlZBgdIAEoCzIZLmNsYXdkLnYxLkdyYW50UmVtZW1iZXJlZEgAEi8KDWhvb2tfc3dpdGNoZWQYHiABKAsyFi5jbGF3ZC52MS5Ib29rU3dpdGNoZWRIABI1ChBncmFudHNfZm9yZ290dGVuGB8gASgLMhkuY2xhd2QudjEuR3JhbnRzRm9yZ290dGVuSAASMQoOcGx1Z2luX2NoYW5nZWQYICABKAsyFy5jbGF3ZC52MS5QbHVnaW5DaGFuZ2VkSAASKwoLcGx1Z2luX2RpZWQYISABKAsyFC5jbGF3ZC52MS5QbHVnaW5EaWVkSAASLwoNcGx1Z2luX3N0b3JlZBgiIAEoCzIWLmNsYXdkLnYxLlBsdWdpblN0b3JlZEgAQgYKBGJvZHlCBwoFX2hhc2gigAEKDVNlc3Npb25PcGVuZWQSEgoKc2Vzc2lvbl9pZBgBIAEoCRIRCgl3b3Jrc3BhY2UYAiABKAkSDQoFdGl0bGUYAyABKAkSDQoFbW9kZWwYBCABKAkSEwoLZm9ya2VkX2Zyb20YBSABKAkSFQoNZm9ya2VkX2F0X3NlcRgGIAEoDSItCglVc2VyU3Bva2USEgoKbWVzc2FnZV9pZBgBIAEoCRIMCgR0ZXh0GAIgASgJIlwKC1R1cm5TdGFydGVkEg8KB3R1cm5faWQYASABKAkSDQoFbW9kZWwYAiABKAkSDQoFYWxsb3cYAyADKAkSDAoEeW9sbxgEIAEoCBIQCghhdHRlbmRlZBgFIAEoCCIvCgtUdXJuUmVzdW1lZBIPCgd0dXJuX2lkGAEgASgJEg8KB2F0dGVtcHQYAiABKA0iYwoKQmxvY2tFbmRlZBIPCgd0dXJuX2lkGAEgASgJEgwKBHN0ZXAYAiABKA0SDQoFYmxvY2sYAyABKA0SJwoHY29udGVudBgEIAEoCzIWLmNsYXdkLnYxLkNvbnRlbnRCbG9jayJvCgpSZXBseUVuZGVkEg8KB3R1cm5faWQYASABKAkSDAoEc3RlcBgCIAEoDRIiCgRzdG9wGAMgASgOMhQuY2xhd2QudjEuU3RvcFJlYXNvbhIeCgV1c2FnZRgEIAEoCzIPLmNsYXdkLnYxLlVzYWdlIpoBCgdIb29rUmFuEg8KB3R1cm5faWQYASABKAkSDwoHY2FsbF9pZBgCIAEoCRINCgVwb2ludBgDIAEoCRIMCgRob29rGAQgASgJEiYKB3ZlcmRpY3QYBSABKA4yFS5jbGF3ZC52MS5Ib29rVmVyZGljdBIPCgdiZWNhdXNlGAYgASgJEgoKAm1zGAcgASgBEgsKA3JhbhgIIAEoCCI9CgtHYXRlVmVyZGljdBIMCgRnYXRlGAEgASgJEg8KB3ZlcmRpY3QYAiABKAkSDwoHYmVjYXVzZRgDIAEoCSLKAQoNQXBwcm92YWxBc2tlZBITCgthcHByb3ZhbF9pZBgBIAEoCRIPCgd0dXJuX2lkGAIgASgJEg8KB2NhbGxfaWQYAyABKAkSDAoEdG9vbBgEIAEoCRIlCgRhcmdzGAUgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIPCgdiZWNhdXNlGAYgASgJEhUKDWV4cGlyZXNfYXRfbXMYByABKAESEgoKcGVybWlzc2lvbhgIIAEoCRIRCglwcmluY2lwYWwYCSABKAkiYAoQQXBwcm92YWxBbnN3ZXJlZBITCgthcHByb3ZhbF9pZBgBIAEoCRIPCgdhbGxvd2VkGAIgASgIEiYKBXNjb3BlGAMgASgOMhcuY2xhd2QudjEuQXBwcm92YWxTY29wZSImCg9BcHByb3ZhbEV4cGlyZWQSEwoLYXBwcm92YWxfaWQYASABKAkinwEKD1Rvb2xDYWxsU3RhcnRlZBIPCgd0dXJuX2lkGAEgASgJEg8KB2NhbGxfaWQYAiABKAkSDAoEdG9vbBgDIAEoCRIlCgRhcmdzGAQgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIkCgV0cmFjZRgFIAMoCzIVLmNsYXdkLnYxLkdhdGVWZXJkaWN0Eg8KB2F0dGVtcHQYBiABKA0izwEKDVRvb2xDYWxsRW5kZWQSDwoHdHVybl9pZBgBIAEoCRIPCgdjYWxsX2lkGAIgASgJEgwKBHRvb2wYAyABKAkSKAoGc3RhdHVzGAQgASgOMhguY2xhd2QudjEuVG9vbENhbGxTdGF0dXMSDgoGb3V0cHV0GAUgASgJEiIKB2ZhaWx1cmUYBiABKAsyES5jbGF3ZC52MS5GYWlsdXJlEgoKAm1zGAcgASgBEiQKBXRyYWNlGAggAygLMhUuY2xhd2QudjEuR2F0ZVZlcmRpY3QiJQoSSW50ZXJydXB0UmVxdWVzdGVkEg8KB3R1cm5faWQYASABKAkiaAoJVHVybkVuZGVkEg8KB3R1cm5faWQYASABKAkSJgoHb3V0Y29tZRgCIAEoDjIVLmNsYXdkLnYxLlR1cm5PdXRjb21lEiIKB2ZhaWx1cmUYAyABKAsyES5jbGF3ZC52MS5GYWlsdXJlIlcKEE1lbW9yeVJlbWVtYmVyZWQSEQoJbWVtb3J5X2lkGAEgASgJEgwKBHRleHQYAiABKAkSDgoGYXV0aG9yGAMgASgJEhIKCnNlc3Npb25faWQYBCABKAkiJAoPTWVtb3J5Rm9yZ290dGVuEhEKCW1lbW9yeV9pZBgBIAEoCSLyAQoRUGVybWlzc2lvbkRlY2lkZWQSEQoJcHJpbmNpcGFsGAEgASgJEhMKC3NvdXJjZV9oYXNoGAIgASgJEhIKCnBlcm1pc3Npb24YAyABKAkSEAoIcmVzb2x2ZWQYBCABKAkSDwoHYWxsb3dlZBgFIAEoCBIqCgZzb3VyY2UYBiABKA4yGi5jbGF3ZC52MS5QZXJtaXNzaW9uU291cmNlEg8KB2JlY2F1c2UYByABKAkSEgoKc2Vzc2lvbl9pZBgIIAEoCRIPCgd0dXJuX2lkGAkgASgJEgoKAm1zGAogASgBEhAKCGxlZnRfb3V0GAsgASgNIl4KDENvbnRleHRCdWlsdBIPCgd0dXJuX2lkGAEgASgJEgwKBHN0ZXAYAiABKA0SDwoHY29udGV4dBgDIAEoCRITCgZzeXN0ZW0YBCABKAlIAIgBAUIJCgdfc3lzdGVtIkUKCkhvb2tTdG9yZWQSDAoEaG9vaxgBIAEoCRILCgNrZXkYAiABKAkSEgoFdmFsdWUYAyABKAlIAIgBAUIICgZfdmFsdWUiSQoPR3JhbnRSZW1lbWJlcmVkEhEKCXByaW5jaXBhbBgBIAEoCRISCgpwZXJtaXNzaW9uGAIgASgJEg8KB2FsbG93ZWQYAyABKAgiJAoPR3JhbnRzRm9yZ290dGVuEhEKCXByaW5jaXBhbBgBIAEoCSJTCgxIb29rU3dpdGNoZWQSDAoEaG9vaxgBIAEoCRIPCgdlbmFibGVkGAIgASgIEg8KB2JlY2F1c2UYAyABKAkSEwoLc291cmNlX2hhc2gYBCABKAkikAEKDVBsdWdpbkNoYW5nZWQSDgoGcGx1Z2luGAEgASgJEiYKBmNoYW5nZRgCIAEoDjIWLmNsYXdkLnYxLlBsdWdpbkNoYW5nZRIPCgd2ZXJzaW9uGAMgASgJEg8KB2dyYW50ZWQYBCADKAkSDwoHdHJ1c3RlZBgFIAEoCBIUCgxmaWxlc19zaGEyNTYYBiABKAkiXQoKUGx1Z2luRGllZBIOCgZwbHVnaW4YASABKAkSDwoHdmVyc2lvbhgCIAEoCRILCgNwaWQYAyABKA0SDwoHYmVjYXVzZRgEIAEoCRIQCghjYWxsX2lkcxgFIAMoCSJJCgxQbHVnaW5TdG9yZWQSDgoGcGx1Z2luGAEgASgJEgsKA2tleRgCIAEoCRISCgV2YWx1ZRgDIAEoCUgAiAEBQggKBl92YWx1ZSrQAQoKU3RvcFJlYXNvbhIbChdTVE9QX1JFQVNPTl9VTlNQRUNJRklFRBAAEhQKEFNUT1BfUkVBU09OX0RPTkUQARIVChFTVE9QX1JFQVNPTl9DQUxMUxACEhYKElNUT1BfUkVBU09OX0xFTkdUSBADEhkKFVNUT1BfUkVBU09OX0NBTkNFTExFRBAEEhYKElNUT1BfUkVBU09OX0ZBSUxFRBAFEhQKEFNUT1BfUkVBU09OX0xPU1QQBhIXChNTVE9QX1JFQVNPTl9SRUZVU0VEEAcquQEKC0hvb2tWZXJkaWN0EhwKGEhPT0tfVkVSRElDVF9VTlNQRUNJRklFRBAAEhUKEUhPT0tfVkVSRElDVF9QQVNTEAESFwoTSE9PS19WRVJESUNUX01PRElGWRACEhYKEkhPT0tfVkVSRElDVF9CTE9DSxADEhcKE0hPT0tfVkVSRElDVF9BTlNXRVIQBBIVChFIT09LX1ZFUkRJQ1RfU0tJUBAFEhQKEEhPT0tfVkVSRElDVF9BU0sQBip/Cg1BcHByb3ZhbFNjb3BlEh4KGkFQUFJPVkFMX1NDT1BFX1VOU1BFQ0lGSUVEEAASFwoTQVBQUk9WQUxfU0NPUEVfT05DRRABEhoKFkFQUFJPVkFMX1NDT1BFX1NFU1NJT04QAhIZChVBUFBST1ZBTF9TQ09QRV9BTFdBWVMQAyrhAQoOVG9vbENhbGxTdGF0dXMSIAocVE9PTF9DQUxMX1NUQVRVU19VTlNQRUNJRklFRBAAEhkKFVRPT0xfQ0FMTF9TVEFUVVNfRE9ORRABEhsKF1RPT0xfQ0FMTF9TVEFUVVNfRkFJTEVEEAISGwoXVE9PTF9DQUxMX1NUQVRVU19ERU5JRUQQAxIZChVUT09MX0NBTExfU1RBVFVTX0xPU1QQBBIeChpUT09MX0NBTExfU1RBVFVTX0NBTkNFTExFRBAFEh0KGVRPT0xfQ0FMTF9TVEFUVVNfQU5TV0VSRUQQBip3CgtUdXJuT3V0Y29tZRIcChhUVVJOX09VVENPTUVfVU5TUEVDSUZJRUQQABIVChFUVVJOX09VVENPTUVfRE9ORRABEhoKFlRVUk5fT1VUQ09NRV9DQU5DRUxMRUQQAhIXChNUVVJOX09VVENPTUVfRkFJTEVEEAMqzAEKEFBlcm1pc3Npb25Tb3VyY2USIQodUEVSTUlTU0lPTl9TT1VSQ0VfVU5TUEVDSUZJRUQQABIaChZQRVJNSVNTSU9OX1NPVVJDRV9SVUxFEAESIAocUEVSTUlTU0lPTl9TT1VSQ0VfUkVNRU1CRVJFRBACEhwKGFBFUk1JU1NJT05fU09VUkNFX1BFUlNPThADEhwKGFBFUk1JU1NJT05fU09VUkNFX05PQk9EWRAEEhsKF1BFUk1JU1NJT05fU09VUkNFX1NUT1JNEAUq6gEKDFBsdWdpbkNoYW5nZRIdChlQTFVHSU5fQ0hBTkdFX1VOU1BFQ0lGSUVEEAASGwoXUExVR0lOX0NIQU5HRV9JTlNUQUxMRUQQARIWChJQTFVHSU5fQ0hBTkdFX0hFTEQQAhIZChVQTFVHSU5fQ0hBTkdFX0dSQU5URUQQAxIZChVQTFVHSU5fQ0hBTkdFX1JFVk9LRUQQBBIZChVQTFVHSU5fQ0hBTkdFX0VOQUJMRUQQBRIaChZQTFVHSU5fQ0hBTkdFX0RJU0FCTEVEEAYSGQoVUExVR0lOX0NIQU5HRV9SRU1PVkVEEAdiBnByb3RvMw", [file_clawd_v1_content, file_clawd_v1_failure, file_google_protobuf_struct]);
+  fileDesc("ChRjbGF3ZC92MS9ldmVudC5wcm90bxIIY2xhd2QudjEipwsKBUV2ZW50EgsKA3NlcRgBIAEoDRINCgVhdF9tcxgCIAEoARIRCgRoYXNoGAMgASgJSAGIAQESMQoOc2Vzc2lvbl9vcGVuZWQYCiABKAsyFy5jbGF3ZC52MS5TZXNzaW9uT3BlbmVkSAASKQoKdXNlcl9zcG9rZRgLIAEoCzITLmNsYXdkLnYxLlVzZXJTcG9rZUgAEi0KDHR1cm5fc3RhcnRlZBgMIAEoCzIVLmNsYXdkLnYxLlR1cm5TdGFydGVkSAASLQoMdHVybl9yZXN1bWVkGA0gASgLMhUuY2xhd2QudjEuVHVyblJlc3VtZWRIABIrCgtibG9ja19lbmRlZBgOIAEoCzIULmNsYXdkLnYxLkJsb2NrRW5kZWRIABIrCgtyZXBseV9lbmRlZBgPIAEoCzIULmNsYXdkLnYxLlJlcGx5RW5kZWRIABIlCghob29rX3JhbhgQIAEoCzIRLmNsYXdkLnYxLkhvb2tSYW5IABIxCg5hcHByb3ZhbF9hc2tlZBgRIAEoCzIXLmNsYXdkLnYxLkFwcHJvdmFsQXNrZWRIABI3ChFhcHByb3ZhbF9hbnN3ZXJlZBgSIAEoCzIaLmNsYXdkLnYxLkFwcHJvdmFsQW5zd2VyZWRIABI1ChBhcHByb3ZhbF9leHBpcmVkGBMgASgLMhkuY2xhd2QudjEuQXBwcm92YWxFeHBpcmVkSAASNgoRdG9vbF9jYWxsX3N0YXJ0ZWQYFCABKAsyGS5jbGF3ZC52MS5Ub29sQ2FsbFN0YXJ0ZWRIABIyCg90b29sX2NhbGxfZW5kZWQYFSABKAsyFy5jbGF3ZC52MS5Ub29sQ2FsbEVuZGVkSAASOwoTaW50ZXJydXB0X3JlcXVlc3RlZBgWIAEoCzIcLmNsYXdkLnYxLkludGVycnVwdFJlcXVlc3RlZEgAEikKCnR1cm5fZW5kZWQYFyABKAsyEy5jbGF3ZC52MS5UdXJuRW5kZWRIABI3ChFtZW1vcnlfcmVtZW1iZXJlZBgYIAEoCzIaLmNsYXdkLnYxLk1lbW9yeVJlbWVtYmVyZWRIABI1ChBtZW1vcnlfZm9yZ290dGVuGBkgASgLMhkuY2xhd2QudjEuTWVtb3J5Rm9yZ290dGVuSAASOQoScGVybWlzc2lvbl9kZWNpZGVkGBogASgLMhsuY2xhd2QudjEuUGVybWlzc2lvbkRlY2lkZWRIABIvCg1jb250ZXh0X2J1aWx0GBsgASgLMhYuY2xhd2QudjEuQ29udGV4dEJ1aWx0SAASKwoLaG9va19zdG9yZWQYHCABKAsyFC5jbGF3ZC52MS5Ib29rU3RvcmVkSAASNQoQZ3JhbnRfcmVtZW1iZXJlZBgdIAEoCzIZLmNsYXdkLnYxLkdyYW50UmVtZW1iZXJlZEgAEi8KDWhvb2tfc3dpdGNoZWQYHiABKAsyFi5jbGF3ZC52MS5Ib29rU3dpdGNoZWRIABI1ChBncmFudHNfZm9yZ290dGVuGB8gASgLMhkuY2xhd2QudjEuR3JhbnRzRm9yZ290dGVuSAASMQoOcGx1Z2luX2NoYW5nZWQYICABKAsyFy5jbGF3ZC52MS5QbHVnaW5DaGFuZ2VkSAASKwoLcGx1Z2luX2RpZWQYISABKAsyFC5jbGF3ZC52MS5QbHVnaW5EaWVkSAASLwoNcGx1Z2luX3N0b3JlZBgiIAEoCzIWLmNsYXdkLnYxLlBsdWdpblN0b3JlZEgAEjMKD21lbW9yeV9yZWNhbGxlZBgjIAEoCzIYLmNsYXdkLnYxLk1lbW9yeVJlY2FsbGVkSAASPAoUdmVjdG9yX2luZGV4X2NoYW5nZWQYJCABKAsyHC5jbGF3ZC52MS5WZWN0b3JJbmRleENoYW5nZWRIAEIGCgRib2R5QgcKBV9oYXNoIoABCg1TZXNzaW9uT3BlbmVkEhIKCnNlc3Npb25faWQYASABKAkSEQoJd29ya3NwYWNlGAIgASgJEg0KBXRpdGxlGAMgASgJEg0KBW1vZGVsGAQgASgJEhMKC2ZvcmtlZF9mcm9tGAUgASgJEhUKDWZvcmtlZF9hdF9zZXEYBiABKA0iLQoJVXNlclNwb2tlEhIKCm1lc3NhZ2VfaWQYASABKAkSDAoEdGV4dBgCIAEoCSJcCgtUdXJuU3RhcnRlZBIPCgd0dXJuX2lkGAEgASgJEg0KBW1vZGVsGAIgASgJEg0KBWFsbG93GAMgAygJEgwKBHlvbG8YBCABKAgSEAoIYXR0ZW5kZWQYBSABKAgiLwoLVHVyblJlc3VtZWQSDwoHdHVybl9pZBgBIAEoCRIPCgdhdHRlbXB0GAIgASgNImMKCkJsb2NrRW5kZWQSDwoHdHVybl9pZBgBIAEoCRIMCgRzdGVwGAIgASgNEg0KBWJsb2NrGAMgASgNEicKB2NvbnRlbnQYBCABKAsyFi5jbGF3ZC52MS5Db250ZW50QmxvY2sibwoKUmVwbHlFbmRlZBIPCgd0dXJuX2lkGAEgASgJEgwKBHN0ZXAYAiABKA0SIgoEc3RvcBgDIAEoDjIULmNsYXdkLnYxLlN0b3BSZWFzb24SHgoFdXNhZ2UYBCABKAsyDy5jbGF3ZC52MS5Vc2FnZSKaAQoHSG9va1JhbhIPCgd0dXJuX2lkGAEgASgJEg8KB2NhbGxfaWQYAiABKAkSDQoFcG9pbnQYAyABKAkSDAoEaG9vaxgEIAEoCRImCgd2ZXJkaWN0GAUgASgOMhUuY2xhd2QudjEuSG9va1ZlcmRpY3QSDwoHYmVjYXVzZRgGIAEoCRIKCgJtcxgHIAEoARILCgNyYW4YCCABKAgiPQoLR2F0ZVZlcmRpY3QSDAoEZ2F0ZRgBIAEoCRIPCgd2ZXJkaWN0GAIgASgJEg8KB2JlY2F1c2UYAyABKAkiygEKDUFwcHJvdmFsQXNrZWQSEwoLYXBwcm92YWxfaWQYASABKAkSDwoHdHVybl9pZBgCIAEoCRIPCgdjYWxsX2lkGAMgASgJEgwKBHRvb2wYBCABKAkSJQoEYXJncxgFIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSDwoHYmVjYXVzZRgGIAEoCRIVCg1leHBpcmVzX2F0X21zGAcgASgBEhIKCnBlcm1pc3Npb24YCCABKAkSEQoJcHJpbmNpcGFsGAkgASgJImAKEEFwcHJvdmFsQW5zd2VyZWQSEwoLYXBwcm92YWxfaWQYASABKAkSDwoHYWxsb3dlZBgCIAEoCBImCgVzY29wZRgDIAEoDjIXLmNsYXdkLnYxLkFwcHJvdmFsU2NvcGUiJgoPQXBwcm92YWxFeHBpcmVkEhMKC2FwcHJvdmFsX2lkGAEgASgJIp8BCg9Ub29sQ2FsbFN0YXJ0ZWQSDwoHdHVybl9pZBgBIAEoCRIPCgdjYWxsX2lkGAIgASgJEgwKBHRvb2wYAyABKAkSJQoEYXJncxgEIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSJAoFdHJhY2UYBSADKAsyFS5jbGF3ZC52MS5HYXRlVmVyZGljdBIPCgdhdHRlbXB0GAYgASgNIs8BCg1Ub29sQ2FsbEVuZGVkEg8KB3R1cm5faWQYASABKAkSDwoHY2FsbF9pZBgCIAEoCRIMCgR0b29sGAMgASgJEigKBnN0YXR1cxgEIAEoDjIYLmNsYXdkLnYxLlRvb2xDYWxsU3RhdHVzEg4KBm91dHB1dBgFIAEoCRIiCgdmYWlsdXJlGAYgASgLMhEuY2xhd2QudjEuRmFpbHVyZRIKCgJtcxgHIAEoARIkCgV0cmFjZRgIIAMoCzIVLmNsYXdkLnYxLkdhdGVWZXJkaWN0IiUKEkludGVycnVwdFJlcXVlc3RlZBIPCgd0dXJuX2lkGAEgASgJImgKCVR1cm5FbmRlZBIPCgd0dXJuX2lkGAEgASgJEiYKB291dGNvbWUYAiABKA4yFS5jbGF3ZC52MS5UdXJuT3V0Y29tZRIiCgdmYWlsdXJlGAMgASgLMhEuY2xhd2QudjEuRmFpbHVyZSLDAQoQTWVtb3J5UmVtZW1iZXJlZBIRCgltZW1vcnlfaWQYASABKAkSDAoEdGV4dBgCIAEoCRIOCgZhdXRob3IYAyABKAkSEgoKc2Vzc2lvbl9pZBgEIAEoCRINCgVzY29wZRgFIAEoCRIMCgR0eXBlGAYgASgJEhIKCmltcG9ydGFuY2UYByABKAkSDgoGbGFiZWxzGAggAygJEhUKDWV4cGlyZXNfYXRfbXMYCSABKAESEgoKc3VwZXJzZWRlcxgKIAEoCSIkCg9NZW1vcnlGb3Jnb3R0ZW4SEQoJbWVtb3J5X2lkGAEgASgJIkMKDk1lbW9yeVJlY2FsbGVkEg8KB3R1cm5faWQYASABKAkSDAoEdGV4dBgCIAEoCRISCgptZW1vcnlfaWRzGAMgAygJIvIBChFQZXJtaXNzaW9uRGVjaWRlZBIRCglwcmluY2lwYWwYASABKAkSEwoLc291cmNlX2hhc2gYAiABKAkSEgoKcGVybWlzc2lvbhgDIAEoCRIQCghyZXNvbHZlZBgEIAEoCRIPCgdhbGxvd2VkGAUgASgIEioKBnNvdXJjZRgGIAEoDjIaLmNsYXdkLnYxLlBlcm1pc3Npb25Tb3VyY2USDwoHYmVjYXVzZRgHIAEoCRISCgpzZXNzaW9uX2lkGAggASgJEg8KB3R1cm5faWQYCSABKAkSCgoCbXMYCiABKAESEAoIbGVmdF9vdXQYCyABKA0iXgoMQ29udGV4dEJ1aWx0Eg8KB3R1cm5faWQYASABKAkSDAoEc3RlcBgCIAEoDRIPCgdjb250ZXh0GAMgASgJEhMKBnN5c3RlbRgEIAEoCUgAiAEBQgkKB19zeXN0ZW0iRQoKSG9va1N0b3JlZBIMCgRob29rGAEgASgJEgsKA2tleRgCIAEoCRISCgV2YWx1ZRgDIAEoCUgAiAEBQggKBl92YWx1ZSJJCg9HcmFudFJlbWVtYmVyZWQSEQoJcHJpbmNpcGFsGAEgASgJEhIKCnBlcm1pc3Npb24YAiABKAkSDwoHYWxsb3dlZBgDIAEoCCIkCg9HcmFudHNGb3Jnb3R0ZW4SEQoJcHJpbmNpcGFsGAEgASgJIlMKDEhvb2tTd2l0Y2hlZBIMCgRob29rGAEgASgJEg8KB2VuYWJsZWQYAiABKAgSDwoHYmVjYXVzZRgDIAEoCRITCgtzb3VyY2VfaGFzaBgEIAEoCSKQAQoNUGx1Z2luQ2hhbmdlZBIOCgZwbHVnaW4YASABKAkSJgoGY2hhbmdlGAIgASgOMhYuY2xhd2QudjEuUGx1Z2luQ2hhbmdlEg8KB3ZlcnNpb24YAyABKAkSDwoHZ3JhbnRlZBgEIAMoCRIPCgd0cnVzdGVkGAUgASgIEhQKDGZpbGVzX3NoYTI1NhgGIAEoCSJdCgpQbHVnaW5EaWVkEg4KBnBsdWdpbhgBIAEoCRIPCgd2ZXJzaW9uGAIgASgJEgsKA3BpZBgDIAEoDRIPCgdiZWNhdXNlGAQgASgJEhAKCGNhbGxfaWRzGAUgAygJIkkKDFBsdWdpblN0b3JlZBIOCgZwbHVnaW4YASABKAkSCwoDa2V5GAIgASgJEhIKBXZhbHVlGAMgASgJSACIAQFCCAoGX3ZhbHVlIoUBChJWZWN0b3JJbmRleENoYW5nZWQSLgoFc2hhcGUYASABKAsyGi5jbGF3ZC52MS5WZWN0b3JJbmRleFNoYXBlSACIAQESJAoDcHV0GAIgAygLMhcuY2xhd2QudjEuVmVjdG9yRWxlbWVudBIPCgdyZW1vdmVkGAMgAygNQggKBl9zaGFwZSJZChBWZWN0b3JJbmRleFNoYXBlEgwKBG5hbWUYASABKAkSEQoJZGltZW5zaW9uGAIgASgNEhQKDG1heF9lbGVtZW50cxgDIAEoDRIOCgZtZXRyaWMYBCABKAkijQEKDVZlY3RvckVsZW1lbnQSDQoFbGFiZWwYASABKA0SDgoGdmVjdG9yGAIgASgJEhAKCG1ldGFkYXRhGAMgASgJEgwKBHRleHQYBCABKAkSDAoEdHlwZRgFIAEoCRIOCgZzb3VyY2UYBiABKAkSEAoIZW1iZWRkZXIYByABKAkSDQoFYXRfbXMYCCABKAEq0AEKClN0b3BSZWFzb24SGwoXU1RPUF9SRUFTT05fVU5TUEVDSUZJRUQQABIUChBTVE9QX1JFQVNPTl9ET05FEAESFQoRU1RPUF9SRUFTT05fQ0FMTFMQAhIWChJTVE9QX1JFQVNPTl9MRU5HVEgQAxIZChVTVE9QX1JFQVNPTl9DQU5DRUxMRUQQBBIWChJTVE9QX1JFQVNPTl9GQUlMRUQQBRIUChBTVE9QX1JFQVNPTl9MT1NUEAYSFwoTU1RPUF9SRUFTT05fUkVGVVNFRBAHKrkBCgtIb29rVmVyZGljdBIcChhIT09LX1ZFUkRJQ1RfVU5TUEVDSUZJRUQQABIVChFIT09LX1ZFUkRJQ1RfUEFTUxABEhcKE0hPT0tfVkVSRElDVF9NT0RJRlkQAhIWChJIT09LX1ZFUkRJQ1RfQkxPQ0sQAxIXChNIT09LX1ZFUkRJQ1RfQU5TV0VSEAQSFQoRSE9PS19WRVJESUNUX1NLSVAQBRIUChBIT09LX1ZFUkRJQ1RfQVNLEAYqfwoNQXBwcm92YWxTY29wZRIeChpBUFBST1ZBTF9TQ09QRV9VTlNQRUNJRklFRBAAEhcKE0FQUFJPVkFMX1NDT1BFX09OQ0UQARIaChZBUFBST1ZBTF9TQ09QRV9TRVNTSU9OEAISGQoVQVBQUk9WQUxfU0NPUEVfQUxXQVlTEAMq4QEKDlRvb2xDYWxsU3RhdHVzEiAKHFRPT0xfQ0FMTF9TVEFUVVNfVU5TUEVDSUZJRUQQABIZChVUT09MX0NBTExfU1RBVFVTX0RPTkUQARIbChdUT09MX0NBTExfU1RBVFVTX0ZBSUxFRBACEhsKF1RPT0xfQ0FMTF9TVEFUVVNfREVOSUVEEAMSGQoVVE9PTF9DQUxMX1NUQVRVU19MT1NUEAQSHgoaVE9PTF9DQUxMX1NUQVRVU19DQU5DRUxMRUQQBRIdChlUT09MX0NBTExfU1RBVFVTX0FOU1dFUkVEEAYqdwoLVHVybk91dGNvbWUSHAoYVFVSTl9PVVRDT01FX1VOU1BFQ0lGSUVEEAASFQoRVFVSTl9PVVRDT01FX0RPTkUQARIaChZUVVJOX09VVENPTUVfQ0FOQ0VMTEVEEAISFwoTVFVSTl9PVVRDT01FX0ZBSUxFRBADKswBChBQZXJtaXNzaW9uU291cmNlEiEKHVBFUk1JU1NJT05fU09VUkNFX1VOU1BFQ0lGSUVEEAASGgoWUEVSTUlTU0lPTl9TT1VSQ0VfUlVMRRABEiAKHFBFUk1JU1NJT05fU09VUkNFX1JFTUVNQkVSRUQQAhIcChhQRVJNSVNTSU9OX1NPVVJDRV9QRVJTT04QAxIcChhQRVJNSVNTSU9OX1NPVVJDRV9OT0JPRFkQBBIbChdQRVJNSVNTSU9OX1NPVVJDRV9TVE9STRAFKuoBCgxQbHVnaW5DaGFuZ2USHQoZUExVR0lOX0NIQU5HRV9VTlNQRUNJRklFRBAAEhsKF1BMVUdJTl9DSEFOR0VfSU5TVEFMTEVEEAESFgoSUExVR0lOX0NIQU5HRV9IRUxEEAISGQoVUExVR0lOX0NIQU5HRV9HUkFOVEVEEAMSGQoVUExVR0lOX0NIQU5HRV9SRVZPS0VEEAQSGQoVUExVR0lOX0NIQU5HRV9FTkFCTEVEEAUSGgoWUExVR0lOX0NIQU5HRV9ESVNBQkxFRBAGEhkKFVBMVUdJTl9DSEFOR0VfUkVNT1ZFRBAHYgZwcm90bzM", [file_clawd_v1_content, file_clawd_v1_failure, file_google_protobuf_struct]);
 
 /**
  * One line of a journal. On disk it is the ProtoJSON of this message; on the wire it is the message itself.
@@ -250,6 +250,22 @@ export type Event = Message<"clawd.v1.Event"> & {
      */
     value: PluginStored;
     case: "pluginStored";
+  } | {
+    /**
+     * What long-term memory holds about the words of a turn was put beside them.
+     *
+     * @generated from field: clawd.v1.MemoryRecalled memory_recalled = 35;
+     */
+    value: MemoryRecalled;
+    case: "memoryRecalled";
+  } | {
+    /**
+     * A named index of vectors was made or changed. Only in the journals of such indices.
+     *
+     * @generated from field: clawd.v1.VectorIndexChanged vector_index_changed = 36;
+     */
+    value: VectorIndexChanged;
+    case: "vectorIndexChanged";
   } | { case: undefined; value?: undefined };
 };
 
@@ -947,7 +963,7 @@ export type MemoryRemembered = Message<"clawd.v1.MemoryRemembered"> & {
   text: string;
 
   /**
-   * Who wrote it: "owner" for a person, "agent" for a model.
+   * Who wrote it: "owner" for a person, "agent" for a model, "stranger" for a hook or a plugin.
    *
    * @generated from field: string author = 3;
    */
@@ -959,6 +975,48 @@ export type MemoryRemembered = Message<"clawd.v1.MemoryRemembered"> & {
    * @generated from field: string session_id = 4;
    */
   sessionId: string;
+
+  /**
+   * Where it holds: "person" (also when empty), "project:FOLDER" or "session:ID".
+   *
+   * @generated from field: string scope = 5;
+   */
+  scope: string;
+
+  /**
+   * A word for what it is, e.g. "preference"; empty for "general".
+   *
+   * @generated from field: string type = 6;
+   */
+  type: string;
+
+  /**
+   * "low", "normal" (also when empty), "high" or "critical".
+   *
+   * @generated from field: string importance = 7;
+   */
+  importance: string;
+
+  /**
+   * What it can be found by beside its words.
+   *
+   * @generated from field: repeated string labels = 8;
+   */
+  labels: string[];
+
+  /**
+   * From when on it does not hold any more, milliseconds since 1970-01-01 UTC; 0 for never.
+   *
+   * @generated from field: double expires_at_ms = 9;
+   */
+  expiresAtMs: number;
+
+  /**
+   * Id of the note that it takes the place of; empty for none.
+   *
+   * @generated from field: string supersedes = 10;
+   */
+  supersedes: string;
 };
 
 /**
@@ -988,6 +1046,41 @@ export type MemoryForgotten = Message<"clawd.v1.MemoryForgotten"> & {
  */
 export const MemoryForgottenSchema: GenMessage<MemoryForgotten> = /*@__PURE__*/
   messageDesc(file_clawd_v1_event, 17);
+
+/**
+ * What long-term memory holds about the words of a turn.
+ *
+ * @generated from message clawd.v1.MemoryRecalled
+ */
+export type MemoryRecalled = Message<"clawd.v1.MemoryRecalled"> & {
+  /**
+   * The turn's id.
+   *
+   * @generated from field: string turn_id = 1;
+   */
+  turnId: string;
+
+  /**
+   * What the model gets to read, beside the person's words.
+   *
+   * @generated from field: string text = 2;
+   */
+  text: string;
+
+  /**
+   * Ids of what it was made of, best first.
+   *
+   * @generated from field: repeated string memory_ids = 3;
+   */
+  memoryIds: string[];
+};
+
+/**
+ * Describes the message clawd.v1.MemoryRecalled.
+ * Use `create(MemoryRecalledSchema)` to create a new message.
+ */
+export const MemoryRecalledSchema: GenMessage<MemoryRecalled> = /*@__PURE__*/
+  messageDesc(file_clawd_v1_event, 18);
 
 /**
  * One decision about a script's or a plugin's permission.
@@ -1078,7 +1171,7 @@ export type PermissionDecided = Message<"clawd.v1.PermissionDecided"> & {
  * Use `create(PermissionDecidedSchema)` to create a new message.
  */
 export const PermissionDecidedSchema: GenMessage<PermissionDecided> = /*@__PURE__*/
-  messageDesc(file_clawd_v1_event, 18);
+  messageDesc(file_clawd_v1_event, 19);
 
 /**
  * What the hooks before a model call made of it.
@@ -1120,7 +1213,7 @@ export type ContextBuilt = Message<"clawd.v1.ContextBuilt"> & {
  * Use `create(ContextBuiltSchema)` to create a new message.
  */
 export const ContextBuiltSchema: GenMessage<ContextBuilt> = /*@__PURE__*/
-  messageDesc(file_clawd_v1_event, 19);
+  messageDesc(file_clawd_v1_event, 20);
 
 /**
  * One change of a hook's small store.
@@ -1155,7 +1248,7 @@ export type HookStored = Message<"clawd.v1.HookStored"> & {
  * Use `create(HookStoredSchema)` to create a new message.
  */
 export const HookStoredSchema: GenMessage<HookStored> = /*@__PURE__*/
-  messageDesc(file_clawd_v1_event, 20);
+  messageDesc(file_clawd_v1_event, 21);
 
 /**
  * A lasting answer to a script's question.
@@ -1190,7 +1283,7 @@ export type GrantRemembered = Message<"clawd.v1.GrantRemembered"> & {
  * Use `create(GrantRememberedSchema)` to create a new message.
  */
 export const GrantRememberedSchema: GenMessage<GrantRemembered> = /*@__PURE__*/
-  messageDesc(file_clawd_v1_event, 21);
+  messageDesc(file_clawd_v1_event, 22);
 
 /**
  * Every lasting answer to a script was taken back, because the script was removed.
@@ -1211,7 +1304,7 @@ export type GrantsForgotten = Message<"clawd.v1.GrantsForgotten"> & {
  * Use `create(GrantsForgottenSchema)` to create a new message.
  */
 export const GrantsForgottenSchema: GenMessage<GrantsForgotten> = /*@__PURE__*/
-  messageDesc(file_clawd_v1_event, 22);
+  messageDesc(file_clawd_v1_event, 23);
 
 /**
  * A hook was turned on or off.
@@ -1254,7 +1347,7 @@ export type HookSwitched = Message<"clawd.v1.HookSwitched"> & {
  * Use `create(HookSwitchedSchema)` to create a new message.
  */
 export const HookSwitchedSchema: GenMessage<HookSwitched> = /*@__PURE__*/
-  messageDesc(file_clawd_v1_event, 23);
+  messageDesc(file_clawd_v1_event, 24);
 
 /**
  * A plugin was installed, granted, turned on or off, or removed.
@@ -1310,7 +1403,7 @@ export type PluginChanged = Message<"clawd.v1.PluginChanged"> & {
  * Use `create(PluginChangedSchema)` to create a new message.
  */
 export const PluginChangedSchema: GenMessage<PluginChanged> = /*@__PURE__*/
-  messageDesc(file_clawd_v1_event, 24);
+  messageDesc(file_clawd_v1_event, 25);
 
 /**
  * A plugin's process ended although nobody wanted that.
@@ -1359,7 +1452,7 @@ export type PluginDied = Message<"clawd.v1.PluginDied"> & {
  * Use `create(PluginDiedSchema)` to create a new message.
  */
 export const PluginDiedSchema: GenMessage<PluginDied> = /*@__PURE__*/
-  messageDesc(file_clawd_v1_event, 25);
+  messageDesc(file_clawd_v1_event, 26);
 
 /**
  * One change of a plugin's own store.
@@ -1394,7 +1487,154 @@ export type PluginStored = Message<"clawd.v1.PluginStored"> & {
  * Use `create(PluginStoredSchema)` to create a new message.
  */
 export const PluginStoredSchema: GenMessage<PluginStored> = /*@__PURE__*/
-  messageDesc(file_clawd_v1_event, 26);
+  messageDesc(file_clawd_v1_event, 27);
+
+/**
+ * A named index of vectors was made, or elements of it were put in, replaced or taken out.
+ *
+ * @generated from message clawd.v1.VectorIndexChanged
+ */
+export type VectorIndexChanged = Message<"clawd.v1.VectorIndexChanged"> & {
+  /**
+   * What the index is; in its first event only.
+   *
+   * @generated from field: optional clawd.v1.VectorIndexShape shape = 1;
+   */
+  shape?: VectorIndexShape | undefined;
+
+  /**
+   * Elements that are there from now on; one with a label that was there before takes its place.
+   *
+   * @generated from field: repeated clawd.v1.VectorElement put = 2;
+   */
+  put: VectorElement[];
+
+  /**
+   * Labels of elements that are gone from now on.
+   *
+   * @generated from field: repeated uint32 removed = 3;
+   */
+  removed: number[];
+};
+
+/**
+ * Describes the message clawd.v1.VectorIndexChanged.
+ * Use `create(VectorIndexChangedSchema)` to create a new message.
+ */
+export const VectorIndexChangedSchema: GenMessage<VectorIndexChanged> = /*@__PURE__*/
+  messageDesc(file_clawd_v1_event, 28);
+
+/**
+ * What an index of vectors is.
+ *
+ * @generated from message clawd.v1.VectorIndexShape
+ */
+export type VectorIndexShape = Message<"clawd.v1.VectorIndexShape"> & {
+  /**
+   * Its name.
+   *
+   * @generated from field: string name = 1;
+   */
+  name: string;
+
+  /**
+   * Numbers in each vector.
+   *
+   * @generated from field: uint32 dimension = 2;
+   */
+  dimension: number;
+
+  /**
+   * The most elements.
+   *
+   * @generated from field: uint32 max_elements = 3;
+   */
+  maxElements: number;
+
+  /**
+   * "l2", "cosine" or "ip".
+   *
+   * @generated from field: string metric = 4;
+   */
+  metric: string;
+};
+
+/**
+ * Describes the message clawd.v1.VectorIndexShape.
+ * Use `create(VectorIndexShapeSchema)` to create a new message.
+ */
+export const VectorIndexShapeSchema: GenMessage<VectorIndexShape> = /*@__PURE__*/
+  messageDesc(file_clawd_v1_event, 29);
+
+/**
+ * One element of an index of vectors.
+ *
+ * @generated from message clawd.v1.VectorElement
+ */
+export type VectorElement = Message<"clawd.v1.VectorElement"> & {
+  /**
+   * Its number in the index, from 0; never given again.
+   *
+   * @generated from field: uint32 label = 1;
+   */
+  label: number;
+
+  /**
+   * The vector: float32, little-endian, base64. A text, because journals hold it as one and there may be thousands.
+   *
+   * @generated from field: string vector = 2;
+   */
+  vector: string;
+
+  /**
+   * What whoever put it in says of it, a JSON object; empty for nothing.
+   *
+   * @generated from field: string metadata = 3;
+   */
+  metadata: string;
+
+  /**
+   * The text that the vector stands for; empty for a bare vector.
+   *
+   * @generated from field: string text = 4;
+   */
+  text: string;
+
+  /**
+   * A word for what it is, e.g. "text" or "pdf_chunk".
+   *
+   * @generated from field: string type = 5;
+   */
+  type: string;
+
+  /**
+   * Where the text is from, e.g. a file; may be empty.
+   *
+   * @generated from field: string source = 6;
+   */
+  source: string;
+
+  /**
+   * The embedder that made the vector of the text; empty for a bare vector.
+   *
+   * @generated from field: string embedder = 7;
+   */
+  embedder: string;
+
+  /**
+   * When it was put in, milliseconds since 1970-01-01 UTC.
+   *
+   * @generated from field: double at_ms = 8;
+   */
+  atMs: number;
+};
+
+/**
+ * Describes the message clawd.v1.VectorElement.
+ * Use `create(VectorElementSchema)` to create a new message.
+ */
+export const VectorElementSchema: GenMessage<VectorElement> = /*@__PURE__*/
+  messageDesc(file_clawd_v1_event, 30);
 
 /**
  * Why a reply ended.

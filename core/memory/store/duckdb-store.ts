@@ -1,0 +1,252 @@
+import { statfs } from "node:fs/promises";
+import { ok, type Result } from "../../domain/failure.ts";
+import { findDocuments, findTexts, stageDocuments } from "./document-table.ts";
+import { appendRows, attemptQuery, inTransaction, readRows } from "./duckdb.ts";
+import { publishDocuments } from "./publication.ts";
+import { readSegmentFile, removeSegmentFiles, segmentFile, vectorBlockFile } from "./segment-files.ts";
+import type { Publication, SegmentText, Store, StoreCounts, StoredSegment } from "./store.ts";
+import { findProblems } from "./store-check.ts";
+import { exportParquet, exportQueryViews } from "./store-export.ts";
+import { fillIds, type StoreHandles, takeTurns } from "./store-handles.ts";
+import { openVectorCache } from "./vector-cache.ts";
+
+/** What an opening found. */
+export type OpenedState = {
+  readonly fresh: boolean;
+  /** The highest there are; 0 without one. */
+  readonly lastDocumentId: number;
+  readonly lastSegmentId: number;
+  /** Whether a document that is searched has pieces in no segment. */
+  readonly anyUnplaced: boolean;
+};
+
+/** The store over an open file with its tables. */
+export function storeOver(handles: StoreHandles, state: OpenedState): Store {
+  const { file, writer, reader, instance, segmentFolder } = handles;
+  const exclusive = takeTurns();
+  const onePublication = takeTurns();
+  const vectors = openVectorCache(handles, exclusive);
+  let nextDocumentId = state.lastDocumentId + 1;
+  let nextSegmentId = state.lastSegmentId + 1;
+  let revision = 0;
+  /** What is searched; undefined until it was read. */
+  let current: ReadonlyMap<number, StoredSegment> | undefined;
+  /** Segments were damaged: until the next publication their pieces are in none. */
+  let anyLost = state.anyUnplaced;
+  /** Files of segments that the last publication took away: a search may still be reading their vectors. */
+  let outgoing: readonly number[] = [];
+
+  async function loadSegments(): Promise<void> {
+    const loaded = new Map<number, StoredSegment>();
+    const damaged: number[] = [];
+    const dead = await readDeadRows();
+    for await (const rows of readRows(
+      reader,
+      "SELECT segment_id, documents, crc32 FROM segments ORDER BY segment_id",
+    )) {
+      for (const [id, documents, checksum] of rows) {
+        const segmentId = Number(id);
+        const read = await readSegmentFile(segmentFile(segmentFolder, segmentId), Number(checksum));
+        if (!read.ok) damaged.push(segmentId);
+        else {
+          const marks = markDead(undefined, Number(documents), dead.get(segmentId) ?? []);
+          loaded.set(segmentId, { segmentId, buffer: read.value, documents: Number(documents), dead: marks });
+        }
+      }
+    }
+    if (damaged.length > 0) {
+      await exclusive(() => dropSegments(damaged));
+      anyLost = true;
+    }
+    current = loaded;
+  }
+
+  async function readDeadRows(): Promise<Map<number, number[]>> {
+    const dead = new Map<number, number[]>();
+    for await (const rows of readRows(reader, "SELECT segment_id, row FROM dead")) {
+      for (const [segmentId, row] of rows) {
+        const known = dead.get(Number(segmentId));
+        if (known === undefined) dead.set(Number(segmentId), [Number(row)]);
+        else known.push(Number(row));
+      }
+    }
+    return dead;
+  }
+
+  /** Their pieces lie in no segment then, and the next publication builds them anew. */
+  async function dropSegments(segmentIds: readonly number[]): Promise<void> {
+    await fillIds(handles, "stale", segmentIds);
+    await inTransaction(writer, async () => {
+      for (const table of ["segments", "placements", "dead"])
+        await writer.run(`DELETE FROM ${table} WHERE segment_id IN (SELECT id FROM stale)`);
+    });
+    await removeSegmentFiles(segmentFolder, segmentIds);
+  }
+
+  async function publish(publication: Publication): Promise<Result<readonly StoredSegment[]>> {
+    if (current === undefined) await loadSegments();
+    if (isEmpty(publication) && !anyLost) return ok([...(current?.values() ?? [])]);
+    const published = await publishDocuments(handles, exclusive, publication, anyLost, () => nextSegmentId++);
+    if (!published.ok) return published;
+    anyLost = false;
+    const { added, staleIds, deadRows } = published.value;
+    const next = new Map(current);
+    for (const segmentId of staleIds) next.delete(segmentId);
+    for (const [segmentId, rows] of deadRows) {
+      const segment = next.get(segmentId);
+      if (segment !== undefined)
+        next.set(segmentId, { ...segment, dead: markDead(segment.dead, segment.documents, rows) });
+    }
+    for (const { segmentId, buffer, documents, dead } of added)
+      next.set(segmentId, { segmentId, buffer, documents, dead });
+    current = next;
+    revision += 1;
+    await removeSegmentFiles(segmentFolder, outgoing);
+    outgoing = staleIds;
+    return ok([...next.values()]);
+  }
+
+  async function* segmentTexts(segmentId: number): AsyncGenerator<Result<readonly SegmentText[]>> {
+    // A connection of its own: a streamed result ends when its connection is asked something else.
+    const connection = await attemptQuery(file, () => instance.connect());
+    if (!connection.ok) return yield connection;
+    try {
+      const sql = `SELECT row, chunk_id, text_hash, title, text FROM placements JOIN chunks USING (doc_id, ordinal)
+        WHERE segment_id = $1 ORDER BY row`;
+      for await (const rows of readRows(connection.value, sql, [BigInt(segmentId)])) {
+        yield ok(
+          rows.map(([row, id, textHash, title, text]) => ({
+            ...{ row: Number(row), id: Number(id), textHash: String(textHash) },
+            ...{ title: String(title), text: String(text) },
+          })),
+        );
+      }
+    } catch (cause) {
+      yield await attemptQuery(file, () => Promise.reject(cause));
+    } finally {
+      connection.value.closeSync();
+    }
+  }
+
+  async function readWatermarks(): Promise<Map<string, number>> {
+    const found = new Map<string, number>();
+    for await (const rows of readRows(reader, "SELECT session_id, seq FROM watermarks"))
+      for (const [sessionId, seq] of rows) found.set(String(sessionId), Number(seq));
+    return found;
+  }
+
+  async function counts(): Promise<StoreCounts> {
+    const sql = `SELECT count(*) FILTER (WHERE kind IN ('file', 'pdf')), count(*) FILTER (WHERE kind = 'document'),
+      count(*) FILTER (WHERE kind = 'conversation'), coalesce(sum(pieces), 0) FROM documents WHERE NOT staged`;
+    const [files, documents, messages, pieces] = await readNumbers(sql);
+    const figures = "SELECT coalesce(sum(skipped), 0), coalesce(sum(removed), 0), coalesce(sum(errors), 0) FROM runs";
+    const [skipped, removed, errors] = await readNumbers(figures);
+    return {
+      ...{
+        files: files ?? 0,
+        documents: documents ?? 0,
+        messages: messages ?? 0,
+        pieces: pieces ?? 0,
+      },
+      ...{ skipped: skipped ?? 0, removed: removed ?? 0, errors: errors ?? 0 },
+    };
+  }
+
+  async function readNumbers(sql: string): Promise<number[]> {
+    return ((await reader.runAndReadAll(sql)).getRows()[0] ?? []).map(Number);
+  }
+
+  async function dropStaged(): Promise<void> {
+    await inTransaction(writer, async () => {
+      await writer.run("DELETE FROM chunks WHERE doc_id IN (SELECT doc_id FROM documents WHERE staged)");
+      await writer.run("DELETE FROM documents WHERE staged");
+    });
+    await writer.run("CHECKPOINT");
+  }
+
+  async function markFilled(): Promise<void> {
+    await appendRows(writer, "meta", [handles.duckdb.VARCHAR, handles.duckdb.VARCHAR], [["filled", "yes"]]);
+  }
+
+  async function close(): Promise<void> {
+    // What is under way ends first: closing takes the connections away from it.
+    await onePublication(() => exclusive(() => Promise.resolve()));
+    await removeSegmentFiles(segmentFolder, outgoing);
+    writer.closeSync();
+    reader.closeSync();
+    instance.closeSync();
+    handles.closed();
+  }
+
+  return {
+    fresh: state.fresh,
+    markFilled: () => attemptQuery(file, () => exclusive(markFilled)),
+    revision: () => revision,
+    documentsOf: (scope) => attemptQuery(file, () => findDocuments(reader, scope)),
+    stage: (documents) =>
+      attemptQuery(file, () =>
+        exclusive(() => {
+          const firstId = nextDocumentId;
+          nextDocumentId += documents.length;
+          return stageDocuments(handles, documents, firstId);
+        }),
+      ),
+    freeBytes: () =>
+      attemptQuery(file, async () => {
+        const { bavail, bsize } = await statfs(segmentFolder);
+        return bavail * bsize;
+      }),
+    dropStaged: () => attemptQuery(file, () => onePublication(() => exclusive(dropStaged))),
+    async publish(publication) {
+      const done = await attemptQuery(file, () => onePublication(() => publish(publication)));
+      return done.ok ? done.value : done;
+    },
+    segments: () =>
+      attemptQuery(file, () =>
+        onePublication(async () => {
+          if (current === undefined) await loadSegments();
+          return { segments: [...(current?.values() ?? [])], anyLost };
+        }),
+      ),
+    texts: (ids) => attemptQuery(file, () => findTexts(reader, ids)),
+    segmentTexts,
+    watermarks: () => attemptQuery(file, readWatermarks),
+    counts: () => attemptQuery(file, counts),
+    vectorsOf: vectors.vectorsOf,
+    async putVectors(embedderId, rows) {
+      revision += 1;
+      return vectors.putVectors(embedderId, rows);
+    },
+    vectorFile: (segmentId, embedderId) => vectorBlockFile(segmentFolder, segmentId, embedderId),
+    async problems(areWhole, signal) {
+      // Between two publications, or half of one would look like damage.
+      const done = await attemptQuery(file, () =>
+        onePublication(() => findProblems(handles, outgoing, areWhole, signal)),
+      );
+      return done.ok ? done.value : done;
+    },
+    exportTo: (folder, notes) => attemptQuery(folder, () => exclusive(() => exportParquet(handles, folder, notes))),
+    exportViews: (folder) =>
+      attemptQuery(folder, () =>
+        exclusive(async () => {
+          await vectors.attach();
+          return exportQueryViews(handles, folder);
+        }),
+      ),
+    close,
+  };
+}
+
+function isEmpty({ freshIds, goneIds, watermarks, adopted, figures }: Publication): boolean {
+  const changes = freshIds.length + goneIds.length + watermarks.size;
+  return changes === 0 && adopted === undefined && figures === undefined;
+}
+
+/** A copy with more rows marked, in shared memory; undefined when nothing is. */
+function markDead(before: Uint8Array | undefined, documents: number, rows: readonly number[]): Uint8Array | undefined {
+  if (rows.length === 0) return before;
+  const marks = new Uint8Array(new SharedArrayBuffer(documents));
+  if (before !== undefined) marks.set(before);
+  for (const row of rows) marks[row] = 1;
+  return marks;
+}
