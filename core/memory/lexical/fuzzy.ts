@@ -36,11 +36,11 @@ export function nearTerms(
     const { termStarts } = segment;
     for (let number = 0; number < signatures.length; number += 1) {
       const signature = signatures[number] ?? 0;
-      // Each mistake changes two letters of the set at most, and the length by one character: most terms end here.
+      // Each mistake takes one letter and brings one at most, and so with the length: most terms end here.
       const apart = Math.abs((termStarts[number + 1] ?? 0) - (termStarts[number] ?? 0) - bytes.length);
       if (apart > limit && (apart > limit * CHARACTER_LIMIT_BYTES || ((signature | wanted) & NOT_ASCII) === 0))
         continue;
-      if (countBits(signature ^ wanted) > limit * 2) continue;
+      if (countBits(signature & ~wanted) > limit || countBits(wanted & ~signature) > limit) continue;
       const other = termText(segment, number);
       const mistakes = countMistakes(term, other, limit);
       if (mistakes > limit) continue;
