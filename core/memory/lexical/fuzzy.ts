@@ -99,12 +99,17 @@ function countBits(word: number): number {
  */
 export function countMistakes(one: string, other: string, limit: number): number {
   if (Math.abs(one.length - other.length) > limit) return limit + 1;
-  let beforeLast: number[] = [];
-  let last = Array.from({ length: other.length + 1 }, (_, column) => column);
+  let beforeLast = new Uint8Array(other.length + 1);
+  let last = Uint8Array.from({ length: other.length + 1 }, (_, column) => column);
+  let current = new Uint8Array(other.length + 1);
   for (let row = 1; row <= one.length; row += 1) {
-    const current = [row];
-    let least = row;
-    for (let column = 1; column <= other.length; column += 1) {
+    // Whoever is further from the diagonal than the limit has made more mistakes already.
+    const from = Math.max(1, row - limit);
+    const to = Math.min(other.length, row + limit);
+    let least = from === 1 ? row : limit + 1;
+    current[from - 1] = least;
+    if (to < other.length) current[to + 1] = limit + 1;
+    for (let column = from; column <= to; column += 1) {
       const changed = one.charCodeAt(row - 1) === other.charCodeAt(column - 1) ? 0 : 1;
       let cost = Math.min((last[column] ?? 0) + 1, (current[column - 1] ?? 0) + 1, (last[column - 1] ?? 0) + changed);
       const swapped =
@@ -113,11 +118,11 @@ export function countMistakes(one: string, other: string, limit: number): number
         one.charCodeAt(row - 1) === other.charCodeAt(column - 2) &&
         one.charCodeAt(row - 2) === other.charCodeAt(column - 1);
       if (swapped) cost = Math.min(cost, (beforeLast[column - 2] ?? 0) + 1);
-      current.push(cost);
+      current[column] = cost;
       least = Math.min(least, cost);
     }
     if (least > limit) return limit + 1;
-    [beforeLast, last] = [last, current];
+    [beforeLast, last, current] = [last, current, beforeLast];
   }
   return last[other.length] ?? limit + 1;
 }
