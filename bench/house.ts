@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createClient } from "@connectrpc/connect";
 import { createConnectTransport } from "@connectrpc/connect-node";
+import { DAEMON_OPTIONS } from "../cli/spawn-daemon.ts";
 import { SessionService } from "../proto/gen/clawd/v1/session_pb.ts";
 import { Health } from "../proto/gen/grpc/health/v1/health_pb.ts";
 
@@ -37,7 +38,7 @@ export async function startDaemon(
 ): Promise<MeasuredDaemon> {
   const env = { PATH: process.env.PATH ?? "", HOME: home, CLAWD_HOME: home, ...extraEnv };
   const startedMs = performance.now();
-  const child = spawn(process.execPath, [CLAWD], { env, stdio: ["ignore", "ignore", "inherit"] });
+  const child = spawn(process.execPath, [...DAEMON_OPTIONS, CLAWD], { env, stdio: ["ignore", "ignore", "inherit"] });
   const socket = join(home, "clawd.sock");
   const exited = new Promise<void>((resolve) => child.once("exit", () => resolve()));
   while (!(await answers(socket))) {

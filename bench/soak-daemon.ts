@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { join } from "node:path";
 import { createClient } from "@connectrpc/connect";
 import { createConnectTransport } from "@connectrpc/connect-node";
+import { DAEMON_OPTIONS } from "../cli/spawn-daemon.ts";
 import { DaemonService, PluginAdminService } from "../proto/gen/clawd/v1/admin_pb.ts";
 import { SessionService } from "../proto/gen/clawd/v1/session_pb.ts";
 import { CLAWD } from "./house.ts";
@@ -41,7 +42,10 @@ export type SoakDaemon = Clients & {
 export async function startSoakDaemon(home: string): Promise<SoakDaemon> {
   const env = { PATH: process.env.PATH ?? "", HOME: home, CLAWD_HOME: home };
   const stdio = ["ignore", "ignore", "pipe"] as const;
-  const child = spawn(process.execPath, ["--inspect=127.0.0.1:0", CLAWD], { env, stdio: [...stdio] });
+  const child = spawn(process.execPath, ["--inspect=127.0.0.1:0", ...DAEMON_OPTIONS, CLAWD], {
+    env,
+    stdio: [...stdio],
+  });
   const exited = new Promise<void>((resolve) => child.once("exit", () => resolve()));
   const inspector = Promise.withResolvers<string>();
   let said = "";

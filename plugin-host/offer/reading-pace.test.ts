@@ -16,7 +16,7 @@ test("an ordinary output is read without a rest, a flood with one after every 64
 
 test("many small messages are a flood, too", async () => {
   const pace = paceReading();
-  for (let message = 0; message < 256 + 15; message++) expect(pace(1)).toBeUndefined();
+  for (let message = 0; message < 64 + 3; message++) expect(pace(1)).toBeUndefined();
   const rest = pace(1);
   expect(rest).toBeInstanceOf(Promise);
   await rest;

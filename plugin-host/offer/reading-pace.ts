@@ -4,7 +4,7 @@ const AT_ONCE_BYTES = 1024 * 1024;
 const PIECE_BYTES = 64 * 1024;
 const REST_MS = 10;
 /** The smallest message costs the time that so many bytes of a large one do. */
-const LEAST_BYTES = 4 * 1024;
+const LEAST_BYTES = 16 * 1024;
 
 /**
  * What follows each message of a call, of `bytes` bytes: nothing, or a rest once the call has said a lot. The plugin then
