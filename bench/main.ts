@@ -6,6 +6,8 @@ import { printFigures } from "./figure.ts";
 import { benchHooks } from "./hooks.ts";
 import { benchJournal, printJournal } from "./journal.ts";
 import { benchMemory } from "./memory.ts";
+import { benchMemoryLexical } from "./memory-lexical.ts";
+import { benchMemoryQuality } from "./memory-quality.ts";
 import { benchMemoryVectors } from "./memory-vectors.ts";
 import { benchPlugins } from "./plugins.ts";
 import { benchRounds } from "./rounds.ts";
@@ -17,5 +19,7 @@ printFigures("tool rounds (vendor SDK, loopback model server and both syncs incl
 printJournal(await benchJournal());
 await benchHooks();
 await benchPlugins();
+printFigures("memory: search by words", await benchMemoryLexical());
 await benchMemoryVectors();
+printFigures("memory: is the right thing found", await benchMemoryQuality());
 printFigures("memory", await benchMemory());

@@ -325,9 +325,14 @@ export const COMMANDS: readonly CommandEntry[] = [
     flags: [
       { name: "source", kind: "text", value: "NAME", about: "the documents of a plugin's source in place of a folder" },
       { name: "conversations", kind: "switch", about: "what was said in every session in place of a folder" },
+      {
+        name: "remove",
+        kind: "switch",
+        about: "take the folder or source out of memory; its files stay where they are",
+      },
       JSON_FLAG,
     ],
-    examples: ["memory index ~/notes", "memory index --source plugin:mail/inbox", "memory index --conversations"],
+    examples: ["memory index ~/notes", "memory index --source plugin:mail/inbox", "memory index --remove ~/notes"],
     load: async () => (await import("./commands/memory-index.ts")).indexMemory,
   },
   {
@@ -465,7 +470,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   },
   {
     path: ["sql"],
-    about: "ask the journals; the views are events sessions turns calls hooks approvals notes broken",
+    about: "ask the journals and the memory; a query that is refused is told all views",
     positionals: words("SELECT", 1),
     flags: [JSON_FLAG],
     examples: [

@@ -33,7 +33,7 @@ test("a hit shows its place, its heading, whose words it is and what matched", (
 
 test.each([
   [{ kind: "note", memoryId: "n1", author: "agent" }, "note n1 (agent, 0.0328)"],
-  [{ kind: "conversation", sessionId: "s1", author: "owner" }, "session s1 (owner, 0.0328)"],
+  [{ kind: "conversation", sessionId: "s1", author: "owner", title: "user, 1 May" }, "session s1 (owner, 0.0328)"],
   [{ kind: "pdf", path: "/else/b.pdf", page: 2, line: 9 }, "/else/b.pdf page 2 (file, 0.0328)"],
   [{ kind: "document", path: "plugin:x/y/1", author: "stranger" }, "plugin:x/y/1 (stranger, 0.0328)"],
 ])("%j has a place of its kind", (init, first) => {

@@ -10,7 +10,9 @@ const TITLE_LIMIT = 80;
 
 /** A hit for eyes: where it is from and whose words it is, the place in it that matched, and, asked for, why it stands there. */
 export function hitLines(hit: MemoryHit, folder: string, paint: Paint, why: boolean): string {
-  const title = hit.title === "" ? "" : ` ${paint("bold", escapeLine(shorten(hit.title, TITLE_LIMIT)))}`;
+  // Of what was said the title tells who and when, as the facts do.
+  const hasTitle = hit.title !== "" && hit.kind !== "conversation";
+  const title = hasTitle ? ` ${paint("bold", escapeLine(shorten(hit.title, TITLE_LIMIT)))}` : "";
   const facts = [hit.author, formatTime(hit.atMs), hit.score.toFixed(4)].filter((fact) => fact !== "").join(", ");
   const lines = [`${paint("cyan", escapeLine(placeOf(hit, folder)))}${title} ${paint("dim", `(${facts})`)}`];
   lines.push(`  ${snippetText(hit.snippet ?? { text: shorten(hit.text, EXCERPT_LIMIT), marks: [] }, paint)}`);

@@ -58,7 +58,7 @@ export function verifyJournals(context: Context, args: Arguments): Promise<numbe
         one.failure?.message ?? "whole",
         one.headHash,
       ]);
-      printTable(screen, ["SESSION", "EVENTS", "STATE", "HEAD HASH"], rows, "there are no journals yet");
+      printTable(screen, ["JOURNAL", "EVENTS", "STATE", "HEAD HASH"], rows, "there are no journals yet");
     }
     if (broken.length === 0 && journals.length > 0)
       screen.note(journals.length === 1 ? "the journal is whole" : `all ${journals.length} journals are whole`);

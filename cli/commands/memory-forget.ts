@@ -53,12 +53,14 @@ async function findMatches(daemon: Connection, words: string, viewer: Viewer): P
 async function agree(context: Context, args: Arguments, notes: readonly MemoryNote[]): Promise<number> {
   const { screen } = context;
   for (const note of notes) screen.note(`  ${noteLine(note)}`);
+  if (notes.length >= MATCHES_LIMIT) screen.note("  there may be more; the same command again finds them");
   if (args.on("yes")) return EXIT.done;
   if (!context.attended) {
     const hint = "read the list above; the same command with --yes forgets it";
     return context.report(fail("usage", "nobody is at a terminal to agree", hint).trouble);
   }
-  const show = (): void => screen.ask(`forget ${notes.length} notes? [y] yes · [n] no `);
+  const show = (): void =>
+    screen.ask(`forget ${notes.length === 1 ? "this note" : `these ${notes.length} notes`}? [y] yes · [n] no `);
   const key = await readKey(context.stdin, { wanted: ["y", "n"], show }, new AbortController().signal);
   screen.unask();
   if (isInterrupt(key)) return EXIT.interrupted;

@@ -7,27 +7,36 @@ import { escapeLine } from "../escape.ts";
 import { printProto } from "../proto-json.ts";
 import { EXIT, fail, ok, type Result } from "../trouble.ts";
 
-type Target = { readonly folder?: string; readonly source?: string; readonly conversations?: boolean };
+type Target = {
+  readonly folder?: string;
+  readonly source?: string;
+  readonly conversations?: boolean;
+  readonly remove: boolean;
+};
 type Progress = AsyncIterable<Result<IndexResponse>>;
 
-/** `claw memory index DIR`, `--source NAME` or `--conversations`: progress on a terminal, one line at the end. */
+/**
+ * `claw memory index DIR`, `--source NAME` or `--conversations`; with `--remove` taken out again. Progress on a terminal, one
+ * line at the end.
+ */
 export async function indexMemory(context: Context, args: Arguments): Promise<number> {
   const target = readTarget(context, args);
   if (!target.ok) return context.report(target.trouble);
   const { folder, source } = target.value;
   const what = folder ?? source ?? "the conversations";
-  const noun = folder !== undefined ? "files" : source !== undefined ? "documents" : "conversations";
+  const noun = folder !== undefined ? "file" : source !== undefined ? "document" : "message";
+  const job: Job = target.value.remove
+    ? { what: `removing ${what}`, noun, tell: ({ removed }) => `removed ${what}: ${counted(removed, noun)} gone` }
+    : bringing(`indexing ${what}`, noun);
   return withDaemon(context, (daemon) =>
-    follow(context, args, { what: `indexing ${what}`, noun }, (signal) =>
-      daemon.stream(MemoryService.method.index, target.value, signal),
-    ),
+    follow(context, args, job, (signal) => daemon.stream(MemoryService.method.index, target.value, signal)),
   );
 }
 
 /** `claw memory rebuild` */
 export function rebuildMemory(context: Context, args: Arguments): Promise<number> {
   return withDaemon(context, (daemon) =>
-    follow(context, args, { what: "rebuilding the memory", noun: "files" }, (signal) => rebuilding(daemon, signal)),
+    follow(context, args, bringing("rebuilding the memory", "file"), (signal) => rebuilding(daemon, signal)),
   );
 }
 
@@ -46,16 +55,32 @@ function readTarget(context: Context, args: Arguments): Result<Target> {
     const message = given === 0 ? "there is nothing to index" : "one thing is indexed at a time";
     return fail("usage", message, "name a folder, or give --source NAME, or give --conversations");
   }
-  if (folder !== undefined) return ok({ folder: resolve(context.folder, folder) });
-  return ok(source === undefined ? { conversations: true } : { source });
+  const remove = args.on("remove");
+  if (folder !== undefined) return ok({ folder: resolve(context.folder, folder), remove });
+  return ok(source === undefined ? { conversations: true, remove } : { source, remove });
 }
 
-type Job = { readonly what: string; readonly noun: string };
+type Job = {
+  readonly what: string;
+  readonly noun: string;
+  /** The line at its end. */
+  readonly tell: (progress: IndexResponse) => string;
+};
+
+function bringing(what: string, noun: string): Job {
+  const tell = ({ files, chunks, skipped, removed }: IndexResponse) =>
+    `done ${what}: ${counted(files, noun)}, ${counted(chunks, "chunk")}, ${skipped} left out, ${removed} gone`;
+  return { what, noun, tell };
+}
+
+function counted(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? "" : "s"}`;
+}
 
 async function follow(
   context: Context,
   args: Arguments,
-  { what, noun }: Job,
+  { what, noun, tell }: Job,
   begin: (signal: AbortSignal) => Progress,
 ): Promise<number> {
   const { screen } = context;
@@ -64,13 +89,12 @@ async function follow(
   try {
     for await (const item of begin(end.signal)) {
       if (!item.ok) return context.report(item.trouble);
-      const { files, filesTotal, chunks, skipped, removed, done } = item.value;
-      screen.spin(`${escapeLine(what)}: ${files} of ${filesTotal} ${noun}`);
+      const { files, filesTotal, done } = item.value;
+      screen.spin(`${escapeLine(what)}: ${files} of ${counted(filesTotal, noun)}`);
       if (!done) continue;
       if (args.on("json")) printProto(screen, IndexResponseSchema, item.value);
       else {
-        const facts = `${files} ${noun}, ${chunks} chunks, ${skipped} left out, ${removed} gone`;
-        screen.note(`done ${escapeLine(what)}: ${facts}`);
+        screen.note(escapeLine(tell(item.value)));
       }
       return EXIT.done;
     }

@@ -11,6 +11,8 @@ import { EXIT, ok } from "../trouble.ts";
 import { readViewer } from "./memory-viewer.ts";
 
 const EXCERPT_LIMIT = 100;
+/** Columns that the lines of a note go in, behind its first. */
+const TEXT_INDENT = 2;
 const NO_NOTES = "there are no notes; claw memory remember TEXT writes one";
 
 /** `claw memory remember TEXT`: prints the note's id, and tells of notes that say nearly the same. */
@@ -95,7 +97,7 @@ function noteLines(note: MemoryNote, nowMs: number, screen: Context["screen"]): 
   const facts = [note.author, formatTime(note.atMs), whereOf(note), aboutOf(note), stateOf(note, nowMs)];
   const shown = escapeLine(facts.filter((fact) => fact !== "").join(", "));
   const first = `${screen.paintData("cyan", `note ${escapeLine(note.memoryId)}`)} ${screen.paintData("dim", `(${shown})`)}`;
-  return `${first}\n${screen.wrapData(`  ${escapeLine(note.text.trim())}`, 2)}\n`;
+  return screen.wrapData(`${first}\n  ${escapeLine(note.text.trim())}\n`, TEXT_INDENT);
 }
 
 function whereOf({ scope }: MemoryNote): string {

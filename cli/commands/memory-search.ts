@@ -9,9 +9,14 @@ import { printProto } from "../proto-json.ts";
 import { EXIT, ok, type Result } from "../trouble.ts";
 import { readViewer } from "./memory-viewer.ts";
 
+/** Columns that the lines of a hit go in, behind its first. */
+const HIT_INDENT = 2;
+
+const NOTHING_FOUND = "nothing found; other words may find it, and claw memory index DIR adds a folder's files";
+
 /** `claw memory search WORDS` */
 export function searchMemory(context: Context, args: Arguments): Promise<number> {
-  return search(context, args, args.list("kind"), "nothing found; claw memory index DIR adds a folder's files");
+  return search(context, args, args.list("kind"), NOTHING_FOUND);
 }
 
 /** `claw memory recall WORDS`: what was remembered and what was said, without files. */
@@ -51,7 +56,7 @@ async function search(
     const { hits, legs } = found.value;
     for (const hit of hits) {
       if (args.on("json")) printProto(screen, MemoryHitSchema, hit);
-      else screen.layout(hitLines(hit, context.folder, screen.paintData, args.on("why")));
+      else screen.layout(screen.wrapData(hitLines(hit, context.folder, screen.paintData, args.on("why")), HIT_INDENT));
     }
     if (legs !== undefined) noteLegs(context, args, legs);
     if (hits.length === 0 && !args.on("json")) screen.note(whenNothing);

@@ -62,7 +62,7 @@ export function openMemoryRoom(
       const hint = "searching goes on by words; it is tried again by itself";
       return [
         ...(unmet === undefined ? [] : [unmet]),
-        ...memory.watchProblems(),
+        ...memory.indexProblems(),
         ...(stuck === undefined
           ? []
           : [{ code: "unavailable", message: `memory gets no vectors: ${stuck}`, hint } as const]),

@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { DocumentSource } from "../domain/document-source.ts";
 import { fail, type Result } from "../domain/failure.ts";
@@ -28,14 +29,16 @@ export type MemoryToolRoom = {
   readonly source: DocumentSource;
   /** Of memory's store, for `claw sql`. */
   readonly copy: MemoryCopy;
+  /** Of the indices of vectors; undefined when there was never one. */
+  vectorJournal(): Promise<Result<Journal> | undefined>;
   close(): Promise<void>;
 };
 
 export type MemoryToolParts = {
   readonly room: MemoryRoom;
   readonly home: Home;
-  /** Of the conversations. */
-  readonly journal: Journal;
+  /** Of the conversations; undefined when past ones are not to be found. */
+  readonly journal: Journal | undefined;
   readonly protectedPaths: readonly string[];
   readonly now: () => number;
   /** Writes down a broken promise of our own code. */
@@ -80,6 +83,7 @@ export function openMemoryToolRoom(parts: MemoryToolParts): MemoryToolRoom {
     commands: memoryCommands(memory, now),
     source: textsSource(indices),
     copy: memoryCopy(memory.views, join(home.memory, "views")),
+    vectorJournal: async () => (existsSync(home.vectors) ? openVectors() : undefined),
     async close() {
       closing.abort();
       const opened = await vectors;

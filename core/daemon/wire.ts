@@ -21,6 +21,7 @@ import { withPluginHooks } from "./all-hooks.ts";
 import { type Config, loadConfig } from "./config.ts";
 import type { Home } from "./home.ts";
 import { idMaker } from "./ids.ts";
+import { journalAudit } from "./journal-audit.ts";
 import { strangersRecall } from "./memory-ports.ts";
 import { openMemoryRoom } from "./memory-room.ts";
 import { openMemoryToolRoom } from "./memory-tool-room.ts";
@@ -102,7 +103,8 @@ export async function buildHouse(home: Home, around: Surroundings): Promise<Resu
     artifactsDir: home.artifacts,
   });
   const memoryTools = openMemoryToolRoom({
-    ...{ room: memoryRoom, home, journal: journal.value, protectedPaths, now },
+    ...{ room: memoryRoom, home, protectedPaths, now },
+    journal: config.memory.conversations ? journal.value : undefined,
     complain: around.complain,
   });
   memoryRoom.furnish({
@@ -121,7 +123,10 @@ export async function buildHouse(home: Home, around: Surroundings): Promise<Resu
     gates: standardGates(config.policy, (path, workspace) => protectedPath(path, workspace, protectedPaths)),
     hooks: mergeHooks([sandbox.hooks.source, plugins.hooks]),
     record: sandbox.hooks.records.decided,
-    recall: config.memory.enabled && config.memory.recall ? turnRecall(memory, config.memory) : undefined,
+    recall:
+      config.memory.enabled && config.memory.recall
+        ? turnRecall(memory, config.memory, () => memoryRoom.embedder().kind === "asked")
+        : undefined,
     limits: config.limits,
     complain: around.complain,
     now,
@@ -164,12 +169,13 @@ export async function buildHouse(home: Home, around: Surroundings): Promise<Resu
       ...{ journalDir: home.sessions, nodeBinary, queryFile: join(programs, "query-process.js") },
       memory: memoryTools.copy,
     }),
+    audit: journalAudit(journal.value, memoryTools.vectorJournal),
   };
   const tcp =
     config.gateway === undefined
       ? undefined
       : { port: config.gateway.port, token: await gatewayToken(home.tokenFile, config.gateway.token, randomBytes) };
-  const gateway = await openGateway({ socket: home.socket, tcp }, sessions, journal.value, admin);
+  const gateway = await openGateway({ socket: home.socket, tcp }, sessions, admin);
   if (!gateway.ok) return gateway;
   tcpAddress = gateway.value.tcpAddress;
   if (config.memory.enabled && config.memory.autoReindex) memory.keepUp();

@@ -105,6 +105,18 @@ export type Table = {
 /** One SELECT over the journals. */
 export type JournalQuery = { query(sql: string, signal: AbortSignal): Promise<Result<Table>> };
 
+/** What became of the hash chain of one journal. */
+export type AuditedJournal = {
+  readonly name: string;
+  readonly chain: Result<{ readonly events: number; readonly headHash: string }>;
+};
+
+/** Checks journals: those of conversations and of the house by their ids, those of vector indices as "vectors/ID". */
+export type JournalAudit = {
+  /** The one of this name, or all when it is empty. */
+  verify(name: string): Promise<readonly AuditedJournal[]>;
+};
+
 export type DoctorCheck = { readonly name: string; readonly ok: boolean; readonly found: string; readonly fix: string };
 
 export type DaemonStatus = {

@@ -50,11 +50,15 @@ export type SearchMode = (typeof SEARCH_MODES)[number];
  */
 export type MemoryQuery = {
   readonly text: string;
+  /** It was said to somebody else than a search: no sign in it means anything. */
+  readonly literal?: boolean;
   /** The most hits, 1 to 100. */
   readonly limit: number;
   readonly viewer: Viewer;
   readonly mode?: SearchMode;
   readonly filter?: MemoryFilter;
+  /** Say of each hit how much of the question it holds (`reason.shared`). Costs a little; answers nothing else. */
+  readonly shared?: boolean;
 };
 
 /** How one leg of a search saw a hit. */
@@ -63,6 +67,16 @@ export type LegRank = {
   readonly rank: number;
   /** BM25, or cosine from -1 to 1; comparable within one search only. */
   readonly score: number;
+};
+
+/** How much of a question's words a hit holds. */
+export type SharedWords = {
+  /** Of the weight of its words, from 0 to 1; a rare word weighs more. A long question counts as one of a few rare words. */
+  readonly share: number;
+  /** How many words both have … */
+  readonly words: number;
+  /** … and how many of those are neither everyday nor in much of what is searched. */
+  readonly telling: number;
 };
 
 /** Why a hit stands where it does. A leg that did not see it is absent. */
@@ -74,6 +88,8 @@ export type HitReason = {
   readonly importance: number;
   /** Ids of near duplicates that this hit stands for. */
   readonly folded: readonly string[];
+  /** When the query asked for it. */
+  readonly shared?: SharedWords;
 };
 
 export type Snippet = {
@@ -144,20 +160,33 @@ export type Note = {
   readonly supersededBy: string;
 };
 
+/** Which notes are listed. */
+export type NoteListing = {
+  /** The most notes. */
+  readonly limit: number;
+  /** Those that were superseded or have expired, too. */
+  readonly all: boolean;
+  /** None but these, those that are not there left out. */
+  readonly ids?: readonly string[];
+};
+
 export type Remembered = {
   readonly id: string;
   /** Notes that say nearly the same, best first, at most three: told, never dropped. */
   readonly similar: readonly Note[];
 };
 
-/** What is brought in: a folder's files, a plugin's source by its name, or all conversations. */
+/**
+ * What is brought in: a folder's files, a plugin's source by its name, or all conversations. The `drop` ones take a listed
+ * folder or source out again, with all that came of it.
+ */
 export type IndexTarget =
-  | { readonly kind: "folder"; readonly folder: string }
-  | { readonly kind: "source"; readonly name: string }
+  | { readonly kind: "folder" | "dropFolder"; readonly folder: string }
+  | { readonly kind: "source" | "dropSource"; readonly name: string }
   | { readonly kind: "conversations" };
 
 export type IndexProgress = {
-  /** Files, documents or conversations. */
+  /** Files, documents or messages of conversations. */
   readonly files: number;
   readonly filesTotal: number;
   readonly chunks: number;
@@ -215,11 +244,11 @@ export type Memory = {
   /** All or none of them; gives what they said. `not_found` names the first that is not there for this viewer. */
   forget(ids: readonly string[], viewer: Viewer): Promise<Result<readonly Note[]>>;
   /** Newest first; those that were superseded or expired only when asked for. */
-  notes(viewer: Viewer, options: { readonly limit: number; readonly all: boolean }): Promise<Result<readonly Note[]>>;
+  notes(viewer: Viewer, options: NoteListing): Promise<Result<readonly Note[]>>;
   stats(): Promise<Result<MemoryStats>>;
   /** Checks store, index and vectors against each other and against the journal; says what is wrong, nothing when all is well. */
   verify(signal: AbortSignal): Promise<Result<readonly string[]>>;
-  /** Throws the store away and makes it anew from folders, sources and journals. */
+  /** Throws the store away and makes it anew from folders, sources and journals. Vectors that were paid for stay. */
   rebuild(signal: AbortSignal): AsyncIterable<Result<IndexProgress>>;
   /** Writes Parquet files into a folder that exists; gives their paths. */
   exportTo(folder: string): Promise<Result<readonly string[]>>;

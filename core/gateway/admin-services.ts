@@ -9,10 +9,17 @@ import {
   PluginAdminService,
   ScriptService,
 } from "../../proto/gen/clawd/v1/admin_pb.ts";
-import type { DaemonAdmin, HookAdmin, JournalQuery, PluginAdmin, ScriptNews, ScriptRunner } from "../domain/admin.ts";
+import type {
+  DaemonAdmin,
+  HookAdmin,
+  JournalAudit,
+  JournalQuery,
+  PluginAdmin,
+  ScriptNews,
+  ScriptRunner,
+} from "../domain/admin.ts";
 import { failureToProto, unreachable } from "../domain/failure.ts";
 import type { HookAnswer } from "../domain/hook.ts";
-import type { Journal } from "../domain/journal.ts";
 import type { Memory } from "../domain/memory.ts";
 import type { SessionRegistry } from "../session/session-registry.ts";
 import { unwrap } from "./connect-failure.ts";
@@ -26,15 +33,16 @@ export type Admin = {
   readonly scripts: ScriptRunner;
   readonly memory: Memory;
   readonly query: JournalQuery;
+  readonly audit: JournalAudit;
 };
 
 /** Puts every service but the sessions' on the router. */
-export function routeAdmin(router: ConnectRouter, admin: Admin, sessions: SessionRegistry, journal: Journal): void {
+export function routeAdmin(router: ConnectRouter, admin: Admin, sessions: SessionRegistry): void {
   routeDaemon(router, admin, sessions);
   routePlugins(router, admin.plugins);
   routeHooks(router, admin.hooks);
   routeMemory(router, admin.memory);
-  routeJournals(router, admin.query, journal);
+  routeJournals(router, admin);
   router.service(ScriptService, {
     async *runScript(request, { signal }) {
       for await (const news of admin.scripts.run(request, signal)) yield scriptNews(news);
@@ -123,27 +131,21 @@ function answerValue(answer: HookAnswer): Value | undefined {
   return answer.do === "answer" ? fromJson(ValueSchema, answer.result) : undefined;
 }
 
-function routeJournals(router: ConnectRouter, query: JournalQuery, journal: Journal): void {
+function routeJournals(router: ConnectRouter, { query, audit }: Admin): void {
   router.service(JournalService, {
     async query({ sql }, { signal }) {
       const { columns, rows, truncated } = unwrap(await query.query(sql, signal));
       return { columns: [...columns], rows: rows.map((row) => fromJson(ListValueSchema, row as JsonValue)), truncated };
     },
     async verify({ sessionId }) {
-      const ids: string[] = [];
-      if (sessionId !== "") ids.push(sessionId);
-      else for await (const head of journal.heads()) ids.push(head.sessionId);
-      const journals: Awaited<ReturnType<typeof verifyJournal>>[] = [];
-      // One after the other: there may be more of them than files can be open.
-      for (const id of ids) journals.push(await verifyJournal(journal, id));
-      return { journals };
+      const audited = await audit.verify(sessionId);
+      return {
+        journals: audited.map(({ name, chain }) =>
+          chain.ok ? { sessionId: name, ...chain.value } : { sessionId: name, failure: failureToProto(chain.failure) },
+        ),
+      };
     },
   });
-}
-
-async function verifyJournal(journal: Journal, sessionId: string) {
-  const verified = await journal.verify(sessionId);
-  return verified.ok ? { sessionId, ...verified.value } : { sessionId, failure: failureToProto(verified.failure) };
 }
 
 function scriptNews(news: ScriptNews) {

@@ -67,7 +67,7 @@ beforeAll(async () => {
   };
   // Only the doors that these tests walk through; the rooms behind the others have tests of their own.
   const admin = { daemon, plugins: { list: () => [] }, hooks: { list: async () => [] } } as unknown as Admin;
-  const opened = await openGateway({ socket, tcp: { port: 0, token: TOKEN } }, sessions, journal.value, admin);
+  const opened = await openGateway({ socket, tcp: { port: 0, token: TOKEN } }, sessions, admin);
   if (!opened.ok) throw new Error(opened.failure.message);
   port = opened.value.tcpAddress;
   close = async () => {

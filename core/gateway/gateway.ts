@@ -8,7 +8,6 @@ import {
 } from "../../proto/gen/clawd/v1/admin_pb.ts";
 import { SessionService } from "../../proto/gen/clawd/v1/session_pb.ts";
 import { ok, type Result } from "../domain/failure.ts";
-import type { Journal } from "../domain/journal.ts";
 import type { SessionRegistry } from "../session/session-registry.ts";
 import { type Admin, routeAdmin } from "./admin-services.ts";
 import { routeGrpcServices } from "./grpc-services.ts";
@@ -35,12 +34,11 @@ export type GatewayOptions = {
 export async function openGateway(
   options: GatewayOptions,
   sessions: SessionRegistry,
-  journal: Journal,
   admin: Admin,
 ): Promise<Result<{ readonly tcpAddress: string; close(): Promise<void> }>> {
   const handler = requestHandler((router) => {
     router.service(SessionService, sessionService(sessions, admin.daemon));
-    routeAdmin(router, admin, sessions, journal);
+    routeAdmin(router, admin, sessions);
     routeGrpcServices(router, SERVICES);
   });
   const doors: Door[] = [];

@@ -1,5 +1,4 @@
 import { stat } from "node:fs/promises";
-import { isAbsolute, normalize } from "node:path";
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { ConnectRouter } from "@connectrpc/connect";
 import {
@@ -29,6 +28,7 @@ import {
   type Viewer,
 } from "../domain/memory.ts";
 import { unwrap } from "./connect-failure.ts";
+import { readFolder } from "./folder-path.ts";
 
 const SEARCH_LIMIT = 10;
 const LIST_LIMIT = 100;
@@ -72,22 +72,22 @@ export function routeMemory(router: ConnectRouter, memory: Memory): void {
   });
 }
 
-function readTarget({ folder, source, conversations }: IndexRequest): Result<IndexTarget> {
+function readTarget({ folder, source, conversations, remove }: IndexRequest): Result<IndexTarget> {
   const given = [folder !== "", source !== "", conversations].filter(Boolean).length;
   if (given !== 1) {
     return fail("invalid", `one thing is indexed at a time; ${given} were given`, {
       hint: "give a folder, or a source, or ask for conversations",
     });
   }
+  if (conversations && remove) {
+    return fail("invalid", "conversations cannot be taken out one by one", {
+      hint: "with conversations = false under [memory] none is found; claw memory rebuild then drops what was stored",
+    });
+  }
   if (conversations) return ok({ kind: "conversations" });
-  if (source !== "") return ok({ kind: "source", name: source });
+  if (source !== "") return ok({ kind: remove ? "dropSource" : "source", name: source });
   const path = readFolder(folder);
-  return path.ok ? ok({ kind: "folder", folder: path.value }) : path;
-}
-
-function readFolder(folder: string): Result<string> {
-  if (isAbsolute(folder)) return ok(folder);
-  return fail("invalid", `the path ${JSON.stringify(folder)} is not absolute`, { hint: "give the whole path" });
+  return path.ok ? ok({ kind: remove ? "dropFolder" : "folder", folder: path.value }) : path;
 }
 
 async function findFolder(folder: string): Promise<Result<string>> {
@@ -99,14 +99,11 @@ async function findFolder(folder: string): Promise<Result<string>> {
   return fail("not_found", `${what} ${path.value}`, { hint: "give the path of an existing folder" });
 }
 
-/** A folder has one spelling here, or a project's notes would be looked for under another name. */
 function readViewer(viewer: MemoryViewer | undefined): Result<Viewer> {
   const { workspace = "", sessionId = "" } = viewer ?? {};
   if (workspace === "") return ok({ workspace, sessionId });
   const folder = readFolder(workspace);
-  if (!folder.ok) return folder;
-  const normal = normalize(folder.value);
-  return ok({ workspace: normal.length > 1 && normal.endsWith("/") ? normal.slice(0, -1) : normal, sessionId });
+  return folder.ok ? ok({ workspace: folder.value, sessionId }) : folder;
 }
 
 function readQuery({ query, limit, mode, viewer, filter }: SearchRequest): Result<MemoryQuery> {
@@ -169,9 +166,12 @@ function readScope(written: string, { workspace, sessionId }: Viewer): Result<Me
   if (written === "" || written === "person") return ok("person");
   if (written === "project") return workspace === "" ? noScope("folder") : ok<MemoryScope>(`project:${workspace}`);
   if (written === "session") return sessionId === "" ? noScope("session") : ok<MemoryScope>(`session:${sessionId}`);
-  const [, kind, of] = /^(project|session):(.+)$/s.exec(written) ?? [];
-  if (kind === "project") return ok<MemoryScope>(`project:${of}`);
+  const [, kind, of = ""] = /^(project|session):(.+)$/s.exec(written) ?? [];
   if (kind === "session") return ok<MemoryScope>(`session:${of}`);
+  if (kind === "project") {
+    const folder = readFolder(of);
+    return folder.ok ? ok<MemoryScope>(`project:${folder.value}`) : folder;
+  }
   return fail("invalid", `there is no scope ${JSON.stringify(written)}`, { hint: "person, project or session" });
 }
 

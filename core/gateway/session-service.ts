@@ -1,13 +1,13 @@
 import { stat } from "node:fs/promises";
-import { isAbsolute } from "node:path";
 import type { ServiceImpl } from "@connectrpc/connect";
 import { ApprovalScope } from "../../proto/gen/clawd/v1/event_pb.ts";
 import type { SessionService } from "../../proto/gen/clawd/v1/session_pb.ts";
 import type { DaemonAdmin } from "../domain/admin.ts";
-import { fail, failureToProto, ok, type Result, unreachable } from "../domain/failure.ts";
+import { fail, failureToProto, type Result, unreachable } from "../domain/failure.ts";
 import type { News } from "../session/news.ts";
 import type { SessionRegistry } from "../session/session-registry.ts";
 import { unwrap } from "./connect-failure.ts";
+import { readFolder } from "./folder-path.ts";
 
 const LIST_LIMIT = 100;
 
@@ -20,8 +20,7 @@ const SCOPES: ReadonlyMap<ApprovalScope, "session" | "always"> = new Map([
 export function sessionService(sessions: SessionRegistry, daemon: DaemonAdmin): ServiceImpl<typeof SessionService> {
   return {
     async openSession({ workspace, model }) {
-      unwrap(await checkWorkspace(workspace));
-      return { sessionId: unwrap(await sessions.open(workspace, model)) };
+      return { sessionId: unwrap(await sessions.open(unwrap(await readWorkspace(workspace)), model)) };
     },
     async listSessions({ limit }) {
       const rows = await sessions.list(limit === 0 ? LIST_LIMIT : limit);
@@ -57,15 +56,12 @@ export function sessionService(sessions: SessionRegistry, daemon: DaemonAdmin): 
   };
 }
 
-async function checkWorkspace(workspace: string): Promise<Result<void>> {
-  if (!isAbsolute(workspace)) {
-    return fail("invalid", `the workspace "${workspace}" is not an absolute path`, {
-      hint: "name the folder from / on",
-    });
-  }
-  const found = await stat(workspace).catch(() => undefined);
-  if (found?.isDirectory() === true) return ok(undefined);
-  const message = `the workspace ${workspace} ${found === undefined ? "does not exist" : "is not a folder"}`;
+async function readWorkspace(written: string): Promise<Result<string>> {
+  const folder = readFolder(written);
+  if (!folder.ok) return folder;
+  const found = await stat(folder.value).catch(() => undefined);
+  if (found?.isDirectory() === true) return folder;
+  const message = `the workspace ${folder.value} ${found === undefined ? "does not exist" : "is not a folder"}`;
   return fail("not_found", message, { hint: "create it, or choose another with --workspace" });
 }
 

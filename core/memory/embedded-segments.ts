@@ -1,4 +1,4 @@
-import { ok, type Result } from "../domain/failure.ts";
+import { fail, ok, type Result } from "../domain/failure.ts";
 import { openSegment } from "./lexical/segment.ts";
 import type { NoteSegment } from "./note/note-segments.ts";
 import type { Notes } from "./note/notes.ts";
@@ -29,11 +29,24 @@ export function storedSegment(segment: StoredSegment, store: Store, holder: Stor
   return {
     ...{ name: `segment ${segmentId}`, buffer, rows: documents },
     file: (embedderId) => store.vectorFile(segmentId, embedderId),
+    withTexts: (work) =>
+      holder.use((open) =>
+        open.store === store ? store.withSegmentTexts(segmentId, work) : Promise.resolve(replaced(segmentId)),
+      ),
     async *texts() {
-      // The store is lent for all of it, so that it is not closed between two batches.
-      yield await holder.use((open) => collect(open.store.segmentTexts(segmentId)));
+      // The store is lent for all of it, so that it is not closed between two batches. Another opening may mean another
+      // segment by this number.
+      yield await holder.use((open) =>
+        open.store === store ? collect(store.segmentTexts(segmentId)) : Promise.resolve(replaced(segmentId)),
+      );
     },
   };
+}
+
+function replaced(segmentId: number): Result<never> {
+  return fail("unavailable", `segment ${segmentId} is of a store that was closed meanwhile`, {
+    hint: "it is tried again by itself",
+  });
 }
 
 async function collect(

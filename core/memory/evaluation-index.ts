@@ -16,11 +16,19 @@ export function evaluationIndex(
   let documents = 0;
   return {
     async add(batch) {
-      const request = { documents: batch.map(({ title, text }) => ({ title, text })), firstId: documents };
+      const request = {
+        documents: batch.map(({ title, text, session }) => ({ title, text, session })),
+        firstId: documents,
+      };
       const built = await pool.run<AsideSegment>("buildAside", request, "back", signal);
       if (!built.ok) return built;
       const { buffer, block } = built.value;
-      segments.push({ key: numberOf(buffer), buffer, dead: undefined, vectors: { block } });
+      segments.push({
+        key: numberOf(buffer),
+        buffer,
+        dead: undefined,
+        vectors: { block, key: numberOf(block.memory.buffer) },
+      });
       documents += batch.length;
       return ok(undefined);
     },

@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { fail, ok, type Result } from "../domain/failure.ts";
 import type { IndexRun } from "./index-run.ts";
+import { formOf } from "./source/file-form.ts";
 import { FOLDER_LIMIT_FILES, splitPaths, type WalkOutcome, type WalkRequest } from "./source/folder-walk.ts";
 import type { SourceChunk } from "./source/source-chunk.ts";
 import type { FileOutcome, PagesRequest, ReadRequest } from "./source/source-files.ts";
@@ -83,6 +84,10 @@ async function walk(
       return fail("exhausted", `${folder} has more than ${FOLDER_LIMIT_FILES} files`, {
         hint: "index the folders in it that matter, or name the others in its .gitignore",
       });
+    case "too-slow":
+      return fail("exhausted", `${folder} has .gitignore files whose patterns take too long to match`, {
+        hint: "make them simpler, or index the folders in it that matter",
+      });
     case "failed":
       return fail("unavailable", `${folder} cannot be read: ${walked.value.reason}`, { hint: "check its permissions" });
   }
@@ -130,6 +135,7 @@ async function settleFile(
   switch (outcome.status) {
     case "unchanged":
       keepVersion(survey, versions, outcome.hash);
+      if (isTextless(key, versions, outcome.hash)) survey.errors += 1;
       return undefined;
     case "changed":
       keepVersion(survey, versions, outcome.hash);
@@ -138,6 +144,7 @@ async function settleFile(
       const pieces = await readPages(run, key);
       if (pieces === undefined) break;
       keepVersion(survey, versions, outcome.hash);
+      if (pieces.length === 0) survey.errors += 1;
       return fileDocument(survey.source, key, "pdf", outcome, pieces);
     }
     case "skipped":
@@ -152,9 +159,19 @@ async function settleFile(
   return undefined;
 }
 
+/** A PDF of which it is known that there is no text to have. */
+function isTextless(key: string, { live, staged }: Versions, hash: string): boolean {
+  if (formOf(key) !== "pdf") return false;
+  return [live, staged].some((version) => version?.hash === hash && version.pieces === 0);
+}
+
+/**
+ * None for a PDF that has no text, is locked or broken: it is kept like that, so that it is not read again before it changes.
+ * Undefined when another try may have more luck.
+ */
 async function readPages(run: IndexRun, key: string): Promise<readonly SourceChunk[] | undefined> {
   const read = await run.readPdf(key, run.signal);
-  if (!read.ok) return undefined;
+  if (!read.ok) return read.failure.code === "invalid" || read.failure.code === "denied" ? [] : undefined;
   const request: PagesRequest = { key, pages: read.value.pages };
   const cut = await run.pool.run<readonly SourceChunk[]>("pages", request, "back", run.signal);
   return cut.ok ? cut.value : undefined;

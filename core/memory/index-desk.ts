@@ -1,6 +1,6 @@
 import { realpath } from "node:fs/promises";
 import type { DocumentSources } from "../domain/document-source.ts";
-import { fail, ok, type Result } from "../domain/failure.ts";
+import { type Failed, type Failure, fail, ok, type Result } from "../domain/failure.ts";
 import type { IndexProgress, IndexTarget } from "../domain/memory.ts";
 import { type ReadPdf, type RunTarget, resolveFolder, runIndex } from "./index-run.ts";
 import { followJob } from "./progress-feed.ts";
@@ -11,10 +11,12 @@ import {
   type SourceList,
   withFolder,
   withoutFolder,
+  withoutSource,
   withSource,
   writeSourceList,
 } from "./store/source-list.ts";
 import type { OpenStore } from "./store/store-holder.ts";
+import { stopped, unlessAborted } from "./unless-aborted.ts";
 import type { MemoryPool } from "./worker/memory-pool.ts";
 
 export type IndexDeskOptions = {
@@ -36,19 +38,21 @@ export type IndexDeskOptions = {
   readonly closing: AbortSignal;
 };
 
-/** What a watcher saw: some files and folders, relative to the listed one. */
-export type DirtyPaths = { readonly kind: "paths"; readonly folder: string; readonly paths: readonly string[] };
+/** What may have changed in a listed folder: files and folders, relative to it, "" for all of it. It stays listed, gone or not. */
+export type ChangedPaths = { readonly kind: "paths"; readonly folder: string; readonly paths: readonly string[] };
 
 /** Brings things into the store, one run at a time. */
 export type IndexDesk = {
   index(target: IndexTarget, signal: AbortSignal): AsyncIterable<Result<IndexProgress>>;
   /** The same without telling how far it is. */
-  bring(target: IndexTarget | DirtyPaths, signal: AbortSignal): Promise<Result<IndexProgress>>;
+  bring(target: IndexTarget | ChangedPaths, signal: AbortSignal): Promise<Result<IndexProgress>>;
   /** Fills a store that was just made with all that is listed. */
   refill(open: OpenStore, report: (progress: IndexProgress) => void): Promise<Result<void>>;
   /** Resolves when no publication is under way. */
   published(): Promise<void>;
   listed(): Promise<SourceList>;
+  /** Why what is found may be older than what is there. */
+  troubles(): readonly Failure[];
   /** Resolves when no run is under way. */
   idle(): Promise<void>;
 };
@@ -66,6 +70,7 @@ export function openIndexDesk(options: IndexDeskOptions): IndexDesk {
   const { dir, closing } = options;
   let queue: Promise<unknown> = Promise.resolve();
   let publishing: Promise<void> = Promise.resolve();
+  const troubles = new Map<string, Failure>();
 
   function index(target: IndexTarget, signal: AbortSignal): AsyncIterable<Result<IndexProgress>> {
     return followJob<Result<IndexProgress>>(
@@ -76,19 +81,19 @@ export function openIndexDesk(options: IndexDeskOptions): IndexDesk {
 
   /** One run at a time; the others wait for their turn, or for their signal. */
   function inTurn(
-    target: IndexTarget | DirtyPaths,
+    target: IndexTarget | ChangedPaths,
     report: (progress: IndexProgress) => void,
     signal: AbortSignal,
   ): Promise<Result<IndexProgress>> {
     const turn = queue.then(async () => {
-      if (signal.aborted || closing.aborted) return stopped();
+      if (signal.aborted || closing.aborted) return stopped("indexing");
       return options.use((open) => runOne({ open, report, signal }, target));
     });
     queue = turn.catch(() => undefined);
-    return untilAborted(turn, signal);
+    return unlessAborted(turn, signal, "indexing");
   }
 
-  async function runOne(run: Run, target: IndexTarget | DirtyPaths): Promise<Result<IndexProgress>> {
+  async function runOne(run: Run, target: IndexTarget | ChangedPaths): Promise<Result<IndexProgress>> {
     const aim = await aimAt(target);
     if (!aim.ok) return aim;
     const { open, report, signal } = run;
@@ -117,20 +122,37 @@ export function openIndexDesk(options: IndexDeskOptions): IndexDesk {
         },
         aim.value.target,
       );
+      noteTrouble(nameOf(aim.value.target), outcome.ok ? undefined : outcome.failure);
       if (!outcome.ok) return outcome;
       if (outcome.value.changed) options.changed();
-      return ok(outcome.value.progress);
+      const { progress } = outcome.value;
+      if (target.kind === "folder" && progress.removed === 0 && isNowhere(aim.value.target)) {
+        return nameOf(aim.value.target) === target.folder ? goneFolder(target.folder) : noFolder(target.folder);
+      }
+      return target.kind === "conversations" ? withAllMessages(progress, open) : ok(progress);
     } finally {
       published.resolve();
     }
   }
 
-  async function aimAt(target: IndexTarget | DirtyPaths): Promise<Result<Aim>> {
+  /** Nobody waits for a run in the background: what hinders the last one over something is told until one goes well. */
+  function noteTrouble(name: string, failure: Failure | undefined): void {
+    if (failure === undefined) troubles.delete(name);
+    else if (failure.code !== "cancelled") {
+      troubles.set(name, { ...failure, message: `memory is not up to date with ${name}: ${failure.message}` });
+    }
+  }
+
+  async function aimAt(target: IndexTarget | ChangedPaths): Promise<Result<Aim>> {
     switch (target.kind) {
       case "folder":
         return aimAtFolder(target.folder);
+      case "dropFolder":
+        return aimAtListedFolder(target.folder);
+      case "dropSource":
+        return aimAtListedSource(target.name);
       case "paths":
-        return ok({ target, list: (list) => list });
+        return aimAtPaths(target);
       case "source":
         return aimAtSource(target.name);
       case "conversations": {
@@ -141,18 +163,30 @@ export function openIndexDesk(options: IndexDeskOptions): IndexDesk {
     }
   }
 
+  /** What a watcher saw in a folder that was taken out meanwhile is nobody's business any more. */
+  async function aimAtPaths(target: ChangedPaths): Promise<Result<Aim>> {
+    const { folder, paths } = target;
+    const { folders } = await readSourceList(dir);
+    if (!folders.includes(folder)) {
+      return fail("not_found", `${folder} is not an indexed folder`, { hint: "index it first" });
+    }
+    if (!paths.includes("")) return ok({ target, list: same });
+    const found = await resolveFolder(folder);
+    // In its place may be a file now, which is no folder either.
+    if (!found.ok && found.failure.code !== "invalid") return found;
+    return ok({ target: { kind: "folder", folder, root: folder, exists: found.ok && found.value.exists }, list: same });
+  }
+
   async function aimAtFolder(path: string): Promise<Result<Aim>> {
     const folder = await resolveFolder(path);
     if (!folder.ok) return folder;
     const { path: real, exists } = folder.value;
     const list = await readSourceList(dir);
     const root = rootOf(list, real);
-    if (!exists && root === undefined) {
-      return fail("not_found", `there is no folder ${path}`, { hint: "give the path of an existing folder" });
-    }
+    if (!exists && root === undefined) return noFolder(path);
     return ok({
       target: { kind: "folder", folder: real, root: root ?? real, exists },
-      list: (now) => (exists ? withFolder(now, real) : withoutFolder(now, real)),
+      list: (now) => (exists ? withFolder(now, real) : now),
     });
   }
 
@@ -167,6 +201,31 @@ export function openIndexDesk(options: IndexDeskOptions): IndexDesk {
     });
   }
 
+  async function aimAtListedFolder(path: string): Promise<Result<Aim>> {
+    const found = await resolveFolder(path);
+    if (!found.ok) return found;
+    const folder = found.value.path;
+    const list = await readSourceList(dir);
+    const root = rootOf(list, folder);
+    if (root === folder)
+      return ok({ target: { kind: "forget", source: `folder:${folder}` }, list: (now) => withoutFolder(now, folder) });
+    return fail("not_found", `${path} is not an indexed folder`, {
+      hint:
+        root === undefined
+          ? `indexed are ${namesOf(list.folders)}`
+          : `it is part of ${root}: name it in ${root}/.clawdignore, then index that again`,
+    });
+  }
+
+  async function aimAtListedSource(name: string): Promise<Result<Aim>> {
+    const list = await readSourceList(dir);
+    if (list.sources.includes(name))
+      return ok({ target: { kind: "forget", source: name }, list: (now) => withoutSource(now, name) });
+    return fail("not_found", `${JSON.stringify(name)} is not an indexed source`, {
+      hint: `indexed are ${namesOf(list.sources)}`,
+    });
+  }
+
   return {
     index,
     bring: (target, signal) => inTurn(target, () => {}, signal),
@@ -176,8 +235,8 @@ export function openIndexDesk(options: IndexDeskOptions): IndexDesk {
       if (!begun.ok) return begun;
       open.segments = begun.value.segments;
       const { folders, sources } = await readSourceList(dir);
-      const targets: IndexTarget[] = [
-        ...folders.map((folder) => ({ kind: "folder" as const, folder })),
+      const targets: (IndexTarget | ChangedPaths)[] = [
+        ...folders.map((folder) => ({ kind: "paths" as const, folder, paths: [""] })),
         ...sources.map((name) => ({ kind: "source" as const, name })),
         ...(options.conversations === undefined ? [] : [{ kind: "conversations" as const }]),
       ];
@@ -190,29 +249,54 @@ export function openIndexDesk(options: IndexDeskOptions): IndexDesk {
     },
     published: () => publishing,
     listed: () => readSourceList(dir),
+    troubles: () => [...troubles.values()],
     async idle() {
       await queue;
     },
   };
 }
 
+/** A run over conversations reads only what is new, and tells what there is, as one over a folder does. */
+async function withAllMessages(progress: IndexProgress, { store }: OpenStore): Promise<Result<IndexProgress>> {
+  const counted = await store.counts();
+  if (!counted.ok) return counted;
+  const { messages, messagePieces } = counted.value;
+  return ok({ ...progress, files: messages, filesTotal: messages, chunks: messagePieces });
+}
+
+/** Of a folder that is gone a run takes out what it had; one that never was is an error of whoever named it. */
+function isNowhere(target: RunTarget): boolean {
+  return target.kind === "folder" && !target.exists;
+}
+
+function noFolder(path: string): Failed {
+  return fail("not_found", `there is no folder ${path}`, { hint: "give the path of an existing folder" });
+}
+
+function goneFolder(path: string): Failed {
+  return fail("not_found", `${path} is gone, and nothing of it is in the index`, {
+    hint: "it stays listed, and its files come back with it; `claw memory index --remove` takes it out for good",
+  });
+}
+
+/** What a person calls it. */
+function nameOf(target: RunTarget): string {
+  switch (target.kind) {
+    case "folder":
+      return target.root;
+    case "paths":
+      return target.folder;
+    case "feed":
+      return target.feed.source;
+    case "forget":
+      return target.source.replace(/^folder:/, "");
+  }
+}
+
+function namesOf(listed: readonly string[]): string {
+  return listed.length === 0 ? "none" : listed.join(", ");
+}
+
 function same(list: SourceList): SourceList {
   return list;
-}
-
-function stopped(): Result<never> {
-  return fail("cancelled", "indexing was stopped", { hint: "start it again" });
-}
-
-/** Answers `cancelled` as soon as the signal aborts; the run itself ends on its own. */
-async function untilAborted<T>(work: Promise<Result<T>>, signal: AbortSignal): Promise<Result<T>> {
-  if (signal.aborted) return stopped();
-  const { promise, resolve } = Promise.withResolvers<Result<T>>();
-  const abort = () => resolve(stopped());
-  signal.addEventListener("abort", abort, { once: true });
-  try {
-    return await Promise.race([work, promise]);
-  } finally {
-    signal.removeEventListener("abort", abort);
-  }
 }

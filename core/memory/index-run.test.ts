@@ -219,8 +219,20 @@ test("a PDF is found by its pages, one that cannot be read is an error, and the 
   const texts = unwrap(await store.texts([id ?? 0]));
   expect([...texts.values()]).toMatchObject([{ kind: "pdf", page: 2, key: join(source, "good.pdf") }]);
   expect(ask(await segmentsOf(store), "secret")).toEqual([]);
-  unwrap(await run());
-  expect(asked).toBe(3);
+  expect(unwrap(await run())).toMatchObject({ errors: 1, changed: false });
+  expect(asked).toBe(2);
+  expect(unwrap(await store.counts())).toMatchObject({ files: 2, errors: 1 });
+});
+
+test("a PDF that could not be read for a reason outside of it is read again at the next run", async () => {
+  await writeFile(join(source, "busy.pdf"), "%PDF-1.4 busy");
+  const store = await open();
+  const answers = [fail("unavailable", "no process"), ok({ pages: ["kangaroo"] })];
+  const readPdf: IndexRun["readPdf"] = () =>
+    Promise.resolve(answers.shift() ?? fail("invalid", "asked once too often"));
+  const run = () => runOver(store, pool, folderTarget(source), { readPdf });
+  expect(unwrap(await run())).toMatchObject({ errors: 1 });
+  expect(unwrap(await run())).toMatchObject({ errors: 0, progress: { chunks: 1 } });
 });
 
 function message(sessionId: string, seq: number, text: string): ReadDocument {
@@ -259,6 +271,28 @@ test("conversations come in message by message, and a deleted one disappears", a
   expect(ask(await segmentsOf(store), "kangaroo")).toHaveLength(1);
   expect(unwrap(await store.watermarks())).toEqual(new Map([["s2", 1]]));
   await expectWell(store);
+});
+
+test("conversations that go on answer as if they had been read at once, in whatever segments they lie", async () => {
+  const said = Array.from({ length: 90 }, (_, at) =>
+    message(`s${(at % 3) + 1}`, Math.floor(at / 3) + 1, `topic${at % 7} said ${at} ${"filler ".repeat(at % 5)}`),
+  );
+  const readIn = async (dir: string, runs: readonly number[]) => {
+    const store = await open(join(home, dir));
+    let from = 0;
+    for (const count of runs) {
+      const feed = feedOf("changes", [{ documents: said.slice(from, from + count) }]);
+      unwrap(await runOver(store, pool, { kind: "feed", feed }));
+      from += count;
+    }
+    const segments = await segmentsOf(store);
+    return { segments: segments.length, answers: QUERIES.map((query) => ask(segments, query)) };
+  };
+  const once = await readIn("once", [90]);
+  const bit = await readIn("bit by bit", [31, 2, 17, 1, 1, 29, 1, 5, 1, 1, 1]);
+  expect(bit.segments).toBeGreaterThan(once.segments);
+  expect(bit.answers).toEqual(once.answers);
+  expect(once.answers.flat().length).toBeGreaterThan(50);
 });
 
 test("a feed of everything removes what it does not name any more, unless it failed", async () => {

@@ -78,7 +78,7 @@ export function openKeepUp(
   /** What changed while nobody watched. */
   async function lookAgain(): Promise<void> {
     const { folders, sources } = await desk.listed();
-    for (const folder of folders) await desk.bring({ kind: "folder", folder }, signal);
+    for (const folder of folders) await desk.bring({ kind: "paths", folder, paths: [""] }, signal);
     for (const name of sources) await desk.bring({ kind: "source", name }, signal);
   }
 

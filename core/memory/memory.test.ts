@@ -349,6 +349,11 @@ test("a folder that vanished is emptied when it is indexed again", async () => {
   await rm(source, { recursive: true });
   expect(await indexAll(memory)).toEqual({ ...NOTHING_DONE, removed: 1 });
   expect(await find(memory, "kangaroo")).toEqual([]);
+  await expect(indexAll(memory)).rejects.toThrow(`not_found: ${source} is gone, and nothing of it is in the index`);
+  await expect(indexAll(memory, join(source, "below"))).rejects.toThrow(
+    `not_found: there is no folder ${source}/below`,
+  );
+  expect((await memory.desk.listed()).folders).toEqual([source]);
 });
 
 test("nothing is done after close, and close waits for what runs", async () => {

@@ -2,25 +2,32 @@ import { existsSync } from "node:fs";
 import type { DocumentSources } from "../domain/document-source.ts";
 import { type Failure, fail, ok, type Result } from "../domain/failure.ts";
 import { type Journal, RESERVED_JOURNALS } from "../domain/journal.ts";
-import type { IndexProgress, Memory, MemoryAnswer, MemoryQuery, MemoryStats } from "../domain/memory.ts";
+import {
+  type IndexProgress,
+  MEMORY_KINDS,
+  type Memory,
+  type MemoryAnswer,
+  type MemoryQuery,
+} from "../domain/memory.ts";
+import { openCaretaker } from "./caretaker.ts";
 import type { EmbedderChoice } from "./embed/choose-embedder.ts";
-import { countVectors, noteSegment, storedSegment } from "./embedded-segments.ts";
+import { noteSegment, storedSegment } from "./embedded-segments.ts";
 import { evaluateDataSet } from "./eval/evaluate.ts";
 import { evaluationIndex } from "./evaluation-index.ts";
 import { type IndexDesk, openIndexDesk } from "./index-desk.ts";
 import { buildOver, type ReadPdf } from "./index-run.ts";
 import { openKeepUp } from "./keep-up.ts";
 import { openNotes } from "./note/notes.ts";
-import { noteColumns } from "./note-columns.ts";
 import { followJob } from "./progress-feed.ts";
 import { numberBuffers, openSearch, type SearchRules } from "./search.ts";
 import { type EmbeddedSegment, openSearchVectors } from "./search-vectors.ts";
 import { conversationFeed } from "./source/conversations.ts";
 import { pluginFeed } from "./source/plugin-sources.ts";
 import type { CutTexts } from "./source/text-cutting.ts";
-import { removeStore, storeBytes, storeFile } from "./store/open-store.ts";
-import type { CheckVectorFiles, Store } from "./store/store.ts";
+import { storeFile } from "./store/open-store.ts";
 import { holdStore } from "./store/store-holder.ts";
+import { unlessAborted } from "./unless-aborted.ts";
+import { within } from "./within.ts";
 import type { MemoryPool } from "./worker/memory-pool.ts";
 
 /** After so long without use DuckDB is closed and its memory given back. */
@@ -31,7 +38,7 @@ const CATCH_UP_WAIT_MS = 2_000;
 export type MemorySettings = SearchRules & {
   /** Of the vector leg; undefined for the embedder's own. */
   readonly vectorWeight: number | undefined;
-  /** Past conversations are indexed. */
+  /** Past conversations are indexed and found. */
   readonly conversations: boolean;
 };
 
@@ -77,8 +84,8 @@ export type OpenMemory = Memory & {
   };
   /** Why there are fewer vectors than there could be; undefined when all is well. */
   vectorProblem(): string | undefined;
-  /** Why changes of folders are seen later than they might be. */
-  watchProblems(): readonly Failure[];
+  /** Why what is found is older than it might be: folders that cannot be watched, runs that failed. */
+  indexProblems(): readonly Failure[];
 };
 
 /**
@@ -94,13 +101,10 @@ export function openMemory(options: MemoryOptions): OpenMemory {
   const numberOf = numberBuffers();
   const cut: CutTexts = (texts, signal) => pool.run("cutTexts", texts, "back", signal);
   let catchingUp: Promise<unknown> | undefined;
-  const openings = new WeakMap<Store, number>();
-  let openingCount = 0;
-  let refilling: (progress: IndexProgress) => void = () => {};
 
   const holder = holdStore({
     dir,
-    refill: (open) => desk.refill(open, (progress) => refilling(progress)),
+    refill: (open) => desk.refill(open, (progress) => caretaker.refilling(progress)),
     build: buildOver(pool),
     idleTimeoutMs: STORE_IDLE_TIMEOUT_MS,
   });
@@ -133,6 +137,8 @@ export function openMemory(options: MemoryOptions): OpenMemory {
     published: () => desk.published(),
   });
 
+  const caretaker = openCaretaker({ dir, pool, notes, desk, holder, vectors, hasStore, segments: embeddedSegments });
+
   async function hasStore(): Promise<boolean> {
     if (existsSync(storeFile(dir))) return true;
     const { folders, sources } = await desk.listed();
@@ -153,84 +159,19 @@ export function openMemory(options: MemoryOptions): OpenMemory {
 
   async function search(query: MemoryQuery, signal: AbortSignal): Promise<Result<MemoryAnswer>> {
     if (closing.signal.aborted) return closed();
-    if (mayAskConversations(query)) await caughtUp(signal);
-    return find(query, signal);
+    const asked = settings.conversations ? query : withoutConversations(query);
+    if (asked === undefined) return ok({ hits: [], legs: NO_CONVERSATIONS });
+    if (mayAskConversations(asked)) await caughtUp(signal);
+    return find(asked, signal);
   }
 
   /** What was said meanwhile is brought in first, as far as that takes no longer than somebody would wait. */
   async function caughtUp(signal: AbortSignal): Promise<void> {
-    if (!settings.conversations || !((await hasConversations(journal)) || (await hasStore()))) return;
+    if (!((await hasConversations(journal)) || (await hasStore()))) return;
     catchingUp ??= track(desk.bring({ kind: "conversations" }, closing.signal)).finally(() => {
       catchingUp = undefined;
     });
     await within(CATCH_UP_WAIT_MS, catchingUp, signal);
-  }
-
-  async function stats(): Promise<Result<MemoryStats>> {
-    const noted = await notes.count();
-    if (!noted.ok) return noted;
-    const { folders, sources } = await desk.listed();
-    const counted = (await hasStore()) ? await holder.use(({ store }) => store.counts()) : ok(NO_COUNTS);
-    if (!counted.ok) return counted;
-    const segments = await embeddedSegments();
-    if (!segments.ok) return segments;
-    const { files, messages, pieces, skipped, removed, errors } = counted.value;
-    return ok({
-      ...{ files, chunks: pieces, notes: noted.value, storeBytes: await storeBytes(dir), folders, sources, messages },
-      ...{ skipped, removed, errors, embedder: vectors.state().embedderId },
-      ...countVectors(segments.value, vectors),
-    });
-  }
-
-  async function verify(signal: AbortSignal): Promise<Result<readonly string[]>> {
-    const found: string[] = [];
-    const noted = await notes.segments();
-    if (!noted.ok) found.push(noted.failure.message);
-    if (!(await hasStore())) return ok(found);
-    const areWhole: CheckVectorFiles = (files, stop) => pool.run("checkVectors", files, "back", stop);
-    const stored = await holder.use(({ store }) => store.problems(areWhole, signal));
-    return stored.ok ? ok([...found, ...stored.value]) : stored;
-  }
-
-  async function rebuild(report: (progress: IndexProgress) => void, signal: AbortSignal) {
-    await desk.idle();
-    if (signal.aborted) return stopped("the rebuilding");
-    let last: IndexProgress | undefined;
-    refilling = (progress) => {
-      last = progress;
-      report({ ...progress, done: false });
-    };
-    try {
-      const removed = await holder.whileClosed(() => removeStore(dir));
-      if (!removed.ok) return removed;
-      const filled = await holder.use(({ store }) => store.counts());
-      if (!filled.ok) return filled;
-      vectors.wake();
-      const { files, pieces, skipped } = filled.value;
-      return ok({ files, filesTotal: files, chunks: pieces, skipped, removed: last?.removed ?? 0, done: true });
-    } finally {
-      refilling = () => {};
-    }
-  }
-
-  /** A store that was closed and opened again counts from the beginning. */
-  async function revision(): Promise<Result<string | undefined>> {
-    if (!(await hasStore())) return ok(undefined);
-    return holder.use(async ({ store }) => ok(`${numberOfOpening(store)}.${store.revision()}`));
-  }
-
-  function numberOfOpening(store: Store): number {
-    const known = openings.get(store);
-    if (known !== undefined) return known;
-    openingCount += 1;
-    openings.set(store, openingCount);
-    return openingCount;
-  }
-
-  async function exportTo(folder: string): Promise<Result<readonly string[]>> {
-    const all = await notes.everything();
-    if (!all.ok) return all;
-    return holder.use(({ store }) => store.exportTo(folder, noteColumns(all.value)));
   }
 
   function track<T>(work: Promise<T>): Promise<T> {
@@ -262,29 +203,29 @@ export function openMemory(options: MemoryOptions): OpenMemory {
       return Promise.resolve(failure);
     },
     notes: (viewer, how) => unlessClosed(() => notes.list(viewer, how)),
-    stats: () => unlessClosed(stats),
+    stats: () => unlessClosed(() => caretaker.stats()),
     verify: (signal) =>
       unlessAborted(
-        unlessClosed(() => verify(signal)),
+        unlessClosed(() => caretaker.verify(signal)),
         signal,
         "the check",
       ),
     rebuild: (signal) =>
       followJob<Result<IndexProgress>>(
-        (report, stop) => unlessClosed(() => rebuild((progress) => report(ok(progress)), stop)),
+        (report, stop) => unlessClosed(() => caretaker.rebuild((progress) => report(ok(progress)), stop)),
         signal,
       ),
-    exportTo: (folder) => unlessClosed(() => exportTo(folder)),
+    exportTo: (folder) => unlessClosed(() => caretaker.exportTo(folder)),
     evaluate(folder, signal) {
       const stop = AbortSignal.any([signal, closing.signal]);
       return evaluateDataSet(folder, evaluationIndex(pool, numberOf, stop), stop);
     },
     desk,
     keepUp: () => keepUp.start(),
-    watchProblems: () => keepUp.problems(),
+    indexProblems: () => [...keepUp.problems(), ...desk.troubles()],
     embedded: () => vectors.settled(),
     views: {
-      revision: () => unlessClosed(revision),
+      revision: () => unlessClosed(() => caretaker.revision()),
       exportViews: (folder) => unlessClosed(() => holder.use(({ store }) => store.exportViews(folder))),
     },
     vectorProblem: () => vectors.state().failure?.message,
@@ -298,7 +239,15 @@ export function openMemory(options: MemoryOptions): OpenMemory {
 }
 
 const PIECE_ID = /^(file|pdf|conversation|document):[0-9a-f]+$/;
-const NO_COUNTS = { files: 0, messages: 0, pieces: 0, skipped: 0, removed: 0, errors: 0 } as const;
+
+const NOT_INDEXED = "conversations are not indexed";
+const NO_CONVERSATIONS = { lexical: NOT_INDEXED, vector: NOT_INDEXED } as const;
+
+/** What was indexed before it was turned off is there until the next rebuild. Undefined when nothing is left to ask. */
+function withoutConversations(query: MemoryQuery): MemoryQuery | undefined {
+  const kinds = (query.filter?.kinds ?? MEMORY_KINDS).filter((kind) => kind !== "conversation");
+  return kinds.length === 0 ? undefined : { ...query, filter: { ...query.filter, kinds } };
+}
 
 function mayAskConversations({ filter }: MemoryQuery): boolean {
   return filter?.kinds?.includes("conversation") ?? true;
@@ -311,35 +260,4 @@ async function hasConversations(journal: Journal): Promise<boolean> {
 
 function closed() {
   return fail("unavailable", "memory is closed", { hint: "the daemon is ending; start it again" });
-}
-
-function stopped(what: string) {
-  return fail("cancelled", `${what} was stopped`, { hint: "start it again" });
-}
-
-/** Resolves when the work is done, the time is over or the signal aborts, whichever comes first. */
-async function within(limitMs: number, work: Promise<unknown>, signal: AbortSignal): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>();
-  const end = () => resolve();
-  const timer = setTimeout(end, limitMs);
-  signal.addEventListener("abort", end, { once: true });
-  try {
-    await Promise.race([work, promise]);
-  } finally {
-    clearTimeout(timer);
-    signal.removeEventListener("abort", end);
-  }
-}
-
-/** Answers `cancelled` as soon as the signal aborts; the work itself ends on its own. */
-async function unlessAborted<T>(work: Promise<Result<T>>, signal: AbortSignal, what: string): Promise<Result<T>> {
-  if (signal.aborted) return stopped(what);
-  const { promise, resolve } = Promise.withResolvers<Result<T>>();
-  const abort = () => resolve(stopped(what));
-  signal.addEventListener("abort", abort, { once: true });
-  try {
-    return await Promise.race([work, promise]);
-  } finally {
-    signal.removeEventListener("abort", abort);
-  }
 }

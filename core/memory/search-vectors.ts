@@ -4,9 +4,10 @@ import type { EmbedderChoice } from "./embed/choose-embedder.ts";
 import type { EmbedJob, VectorCache } from "./embed/embed-job.ts";
 import { type EmbedState, openEmbedRun } from "./embed/embed-run.ts";
 import { openQueryVectors } from "./embed/query-vectors.ts";
-import type { VectorSheet } from "./embed/vector-sheet.ts";
+import { emptySheet, type VectorSheet } from "./embed/vector-sheet.ts";
 import type { SegmentText } from "./store/store.ts";
 import type { VectorBlock } from "./vector/vector-block.ts";
+import type { ComputedTexts, ComputeTextsRequest } from "./worker/computed-texts.ts";
 import type { MemoryPool } from "./worker/memory-pool.ts";
 import type { SegmentVectors } from "./worker/search-task.ts";
 import { type ComputedEmbedder, identityOf } from "./worker/vector-task.ts";
@@ -37,6 +38,8 @@ export type EmbeddedSegment = {
   /** Where vectors of an embedder are kept; undefined for a segment that is not kept itself. */
   file(embedderId: string): string | undefined;
   texts(): AsyncIterable<Result<readonly Omit<SegmentText, "id">[]>>;
+  /** The same as a file for a thread, where there are too many for this one; see the store's `withSegmentTexts`. */
+  readonly withTexts?: <T>(work: (file: string) => Promise<Result<T>>) => Promise<Result<T>>;
 };
 
 export type SearchVectorsOptions = {
@@ -132,12 +135,45 @@ export function openSearchVectors(options: SearchVectorsOptions): SearchVectors 
   }
 
   function jobOf(segment: EmbeddedSegment, embedder: Embedder, file: string | undefined): EmbedJob {
+    const { withTexts } = segment;
+    const name = computedName(embedder);
+    const job = askedJob(segment, embedder, file);
+    if (withTexts === undefined || name === undefined) return job;
+    return { ...job, compute: (report, signal) => withTexts((texts) => compute({ job, name, texts, report, signal })) };
+  }
+
+  type Computing = {
+    readonly job: EmbedJob;
+    readonly name: ComputedEmbedder;
+    /** The file. */
+    readonly texts: string;
+    readonly report: (rows: number) => void;
+    readonly signal: AbortSignal;
+  };
+
+  /** Neither texts nor vectors pass through this thread. */
+  async function compute({ job, name, texts: file, report, signal }: Computing): Promise<Result<void>> {
+    const sheet = emptySheet(job.rows, identityOf(name).dimensions);
+    const { numbers, present } = sheet;
+    let rows = 0;
+    for (let fromByte = 0; ; ) {
+      const request: ComputeTextsRequest = { name, file, fromByte, numbers, present };
+      const done = await pool.run<ComputedTexts>("computeTexts", request, "back", signal);
+      if (!done.ok) return done;
+      if (done.value.rows === 0) return job.finish(sheet, signal);
+      fromByte = done.value.nextByte;
+      rows += done.value.rows;
+      report(rows);
+    }
+  }
+
+  function askedJob(segment: EmbeddedSegment, embedder: Embedder, file: string | undefined): EmbedJob {
     return {
       name: segment.name,
       rows: segment.rows,
       texts: () => segment.texts(),
       async finish(sheet: VectorSheet, signal: AbortSignal) {
-        const exact = !isComputed(embedder);
+        const exact = computedName(embedder) === undefined;
         const made = await pool.run<Result<VectorBlock>>("makeVectors", { sheet, exact, file }, "back", signal);
         if (!made.ok) return made;
         if (!made.value.ok) return made.value;
@@ -147,8 +183,8 @@ export function openSearchVectors(options: SearchVectorsOptions): SearchVectors 
     };
   }
 
-  function isComputed(embedder: Embedder): boolean {
-    return computed.values().some((one) => one.id === embedder.id);
+  function computedName({ id }: Embedder): ComputedEmbedder | undefined {
+    return computed.entries().find(([, one]) => one.id === id)?.[0];
   }
 
   function embedderId(): string {

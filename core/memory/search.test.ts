@@ -2,7 +2,7 @@ import { appendFile, mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/prom
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { type Failure, ok } from "../domain/failure.ts";
+import { type Failure, fail, ok } from "../domain/failure.ts";
 import type { IndexTarget, MemoryFilter, MemoryScope, SearchMode, Viewer } from "../domain/memory.ts";
 import { type JsonlJournal, openJournal } from "../journal/jsonl-journal.ts";
 import { NOWHERE, openTestMemory, type TestMemory } from "./fixtures/memory-bench.ts";
@@ -199,6 +199,15 @@ test("notes of other scopes reach nobody, by no way in", async () => {
   }
 });
 
+test("in a literal query no sign means anything", async () => {
+  await write({ "a.md": "do not touch the blue door" });
+  const memory = open();
+  await bring(memory);
+  const text = 'kind:note NOT blue -door "not a phrase of it" path:nowhere +unheard';
+  expect(await memory.find(text)).toEqual([]);
+  expect(names(await memory.find(text, { literal: true }))).toEqual(["a.md"]);
+});
+
 test("what was said a moment ago is found, and gone with its conversation", async () => {
   const memory = open({ settings: { ...SETTINGS, conversations: true } });
   expect(await memory.find("kangaroo")).toEqual([]);
@@ -219,6 +228,20 @@ test("what was said a moment ago is found, and gone with its conversation", asyn
   expect(await memory.find("wallabies", { filter: { sessionId: "s2" } })).toEqual([]);
   await journal.remove("s1");
   expect(await memory.find("kangaroo")).toEqual([]);
+});
+
+test("conversations that were indexed before that was turned off are found no more, and a rebuilding drops them", async () => {
+  await journal.create("s1");
+  await journal.append("s1", 0, [{ case: "userSpoke", value: { text: "the kangaroo is called Skippy" } }]);
+  const before = open({ settings: { ...SETTINGS, conversations: true } });
+  expect(await before.find("kangaroo")).toHaveLength(1);
+  await before.close();
+  const memory = open();
+  expect(await memory.find("kangaroo")).toEqual([]);
+  const asked = await memory.answer("kangaroo", { filter: { kinds: ["conversation"] } });
+  expect(asked).toMatchObject({ value: { hits: [], legs: { lexical: "conversations are not indexed" } } });
+  for await (const each of memory.rebuild(never)) if (!each.ok) throw new Error(each.failure.message);
+  expect(await memory.stats()).toMatchObject({ value: { messages: 0 } });
 });
 
 test("documents of a source come as a stranger's words, and an unknown source is named", async () => {
@@ -242,6 +265,24 @@ test("documents of a source come as a stranger's words, and an unknown source is
   expect(codes).toEqual([["not_found", "there are plugin:mail/inbox"]]);
   const stats = await memory.stats();
   expect(stats.ok && stats.value).toMatchObject({ sources: [inbox.name], chunks: 1, files: 0 });
+});
+
+test("a source that fails is told of until it goes well again", async () => {
+  let fails = true;
+  const inbox = {
+    name: "plugin:mail/inbox",
+    description: "mail",
+    async *documents() {
+      yield fails ? fail("unavailable", "the mailbox is locked") : ok({ id: "1", title: "", text: "kangaroo" });
+    },
+  };
+  const memory = open({ sources: () => [inbox] });
+  await expect(bring(memory, { kind: "source", name: inbox.name })).rejects.toThrow("the mailbox is locked");
+  const message = "memory is not up to date with plugin:mail/inbox: the mailbox is locked";
+  expect(memory.indexProblems()).toMatchObject([{ code: "unavailable", message }]);
+  fails = false;
+  await bring(memory, { kind: "source", name: inbox.name });
+  expect(memory.indexProblems()).toEqual([]);
 });
 
 test("a listed folder is looked at again at the start and watched from then on", async () => {
@@ -281,4 +322,37 @@ test("what is whole is found whole, and a rebuilding comes to the same answers",
     "documents.parquet",
     "notes.parquet",
   ]);
+});
+
+test("right after a start a search by vectors alone waits for them", async () => {
+  await write({ "a.md": "green tea in the morning", "b.md": "black coffee at night" });
+  const first = open({ embedder: builtin });
+  await bring(first);
+  await first.embedded();
+  await first.close();
+  const again = open({ embedder: builtin });
+  const found = await again.answer("tea in the morning", { mode: "vector" });
+  if (!found.ok) throw new Error(found.failure.message);
+  expect(found.value.legs).toEqual({ lexical: "not asked", vector: "ok" });
+  expect(names(found.value.hits)[0]).toBe("a.md");
+});
+
+test("vectors of an edited index score as those of a rebuilt one", async () => {
+  const words = (at: number) => `word${at} common word${at * 3} ${at % 4 === 0 ? "harbour" : "garden"}`;
+  await write(Object.fromEntries(Array.from({ length: 24 }, (_, at) => [`f${at}.md`, words(at)])));
+  const memory = open({ embedder: builtin });
+  await bring(memory);
+  // Few enough to leave the segment as it is.
+  for (const gone of [0, 4, 8, 12]) await rm(join(source, `f${gone}.md`));
+  await bring(memory);
+  await memory.embedded();
+  const ask = async () => {
+    const hits = await memory.find("harbour common word9", { mode: "vector", limit: 30 });
+    return hits.map(({ path, reason }) => `${path} ${reason.vector?.score.toFixed(5)}`).sort();
+  };
+  const edited = await ask();
+  for await (const progress of memory.rebuild(never)) if (!progress.ok) throw new Error(progress.failure.message);
+  await memory.embedded();
+  expect(edited.length).toBeGreaterThan(5);
+  expect(await ask()).toEqual(edited);
 });

@@ -8,12 +8,13 @@ import {
   type SearchLegs,
   scopesOf,
 } from "../domain/memory.ts";
-import { type ParsedQuery, parseQuery } from "./lexical/query-text.ts";
-import { noteNumber } from "./note/note-segments.ts";
+import { literalQuery, type ParsedQuery, parseQuery } from "./lexical/query-text.ts";
+import { type NoteSegment, noteNumber } from "./note/note-segments.ts";
 import type { Notes } from "./note/notes.ts";
 import type { SearchVectors, VectorLeg } from "./search-vectors.ts";
 import type { StoredText } from "./store/store.ts";
 import type { OpenStore } from "./store/store-holder.ts";
+import { within } from "./within.ts";
 import type { FusedHit } from "./worker/fusion.ts";
 import type { MemoryPool } from "./worker/memory-pool.ts";
 import type { Presented } from "./worker/present-task.ts";
@@ -27,6 +28,8 @@ const SEARCH_LIMIT_ATTEMPTS = 3;
 const SPARE_HITS = 10;
 /** A phrase is known by its words alone until the text is read. */
 const PHRASE_HITS = 200;
+/** So long a search by vectors alone waits for those that are being loaded or made. */
+const VECTORS_WAIT_MS = 1_500;
 const DAY_MS = 86_400_000;
 
 export type SearchRules = {
@@ -57,32 +60,43 @@ export function openSearch(means: SearchMeans): Search {
   const keyOf = means.numberOf;
 
   return async (query, signal) => {
-    const parsed = checkQuery(query);
+    const parsed = readQuery(query, means.now());
     if (!parsed.ok) return parsed;
     const vectorLeg =
       query.mode === "lexical" ? Promise.resolve(NOT_ASKED) : means.vectors.legFor(parsed.value.plainText, signal);
+    // Beside the store, which takes as long to open after a start.
+    means.pool.warm();
     // Before the store is lent out: a broken journal of notes is no damage of the store, which would be made anew.
     const noted = wantsNotes(query, parsed.value) ? await means.notes.segments() : ok([]);
     if (!noted.ok) return noted;
     const leg = await vectorLeg;
-    const noteSegments = noted.value.map((each) => searched(each, keyOf, leg));
-    const attempt = (open: OpenStore | undefined) => answer(query, parsed.value, { leg, open, notes: noteSegments });
+    const attempt = (open: OpenStore | undefined) =>
+      answer(query, parsed.value, { leg, open, notes: noted.value, signal });
     return wantsStore(query, parsed.value) ? means.lend(attempt) : attempt(undefined);
   };
 
   type Scene = {
     readonly leg: VectorLeg;
     readonly open: OpenStore | undefined;
-    readonly notes: readonly SearchedSegment[];
+    readonly notes: readonly NoteSegment[];
+    readonly signal: AbortSignal;
   };
 
   async function answer(query: MemoryQuery, parsed: ParsedQuery, scene: Scene): Promise<Result<MemoryAnswer>> {
-    const { leg, open } = scene;
+    const { leg, open, signal } = scene;
+    const look = () => [...scene.notes, ...(open?.segments ?? [])].map((each) => searched(each, keyOf, leg));
     const limit = Math.min(Math.max(Math.trunc(query.limit), 1), HIT_LIMIT);
     for (let attempt = 1; ; attempt += 1) {
-      const segments = [...scene.notes, ...(open?.segments ?? []).map((each) => searched(each, keyOf, leg))];
+      let segments = look();
       if (segments.length === 0) return ok({ hits: [], legs: legsOf(query, leg, segments) });
-      if (leg.kind === "ready" && segments.some(({ vectors }) => vectors === undefined)) means.vectors.wake();
+      if (leg.kind === "ready" && segments.some(({ vectors }) => vectors === undefined)) {
+        means.vectors.wake();
+        // Words can answer meanwhile; who asks for vectors alone would have nothing right after a start.
+        if (query.mode === "vector" && attempt === 1) {
+          await within(VECTORS_WAIT_MS, means.vectors.settled(), signal);
+          segments = look();
+        }
+      }
       const ranked = await rank(query, parsed, segments, leg, limit);
       if (!ranked.ok) return ranked;
       const found = await readTexts(ranked.value, query, open);
@@ -114,6 +128,7 @@ export function openSearch(means: SearchMeans): Search {
       filter: query.filter ?? {},
       scopes: scopesOf(query.viewer),
       queryVector: leg.kind === "ready" ? leg.vector : undefined,
+      ...(query.shared === true ? { shared: true } : {}),
       rules: {
         lexicalWeight: 1,
         vectorWeight: rrf === "unweighted" || leg.kind !== "ready" ? 1 : leg.weight,
@@ -146,8 +161,8 @@ type FoundPiece = Omit<MemoryHit, "snippet" | "reason"> & { readonly hit: FusedH
 const NOT_ASKED: VectorLeg = { kind: "missing", why: "not asked" };
 const NO_TEXTS: ReadonlyMap<number, StoredText> = new Map();
 
-function checkQuery({ text }: MemoryQuery): Result<ParsedQuery> {
-  if (text.length <= QUERY_LIMIT_CHARS) return parseQuery(text);
+function readQuery({ text, literal = false }: MemoryQuery, nowMs: number): Result<ParsedQuery> {
+  if (text.length <= QUERY_LIMIT_CHARS) return literal ? ok(literalQuery(text)) : parseQuery(text, nowMs);
   return fail("invalid", `a query holds at most ${QUERY_LIMIT_CHARS} characters; this one has ${text.length}`, {
     hint: "use the words that matter",
   });
@@ -179,7 +194,9 @@ function searched(
   keyOf: (buffer: SharedArrayBuffer) => number,
   leg: VectorLeg,
 ): SearchedSegment {
-  return { key: keyOf(buffer), buffer, dead, vectors: leg.kind === "ready" ? leg.vectorsOf(buffer) : undefined };
+  const vectors = leg.kind === "ready" ? leg.vectorsOf(buffer) : undefined;
+  const named = vectors === undefined ? undefined : { ...vectors, key: keyOf(vectors.block.memory.buffer) };
+  return { key: keyOf(buffer), buffer, dead, vectors: named };
 }
 
 function notePiece(note: Note, hit: FusedHit): FoundPiece {
@@ -205,11 +222,12 @@ function hitsOf(shown: readonly Presented[], pieces: readonly FoundPiece[]): Mem
   });
 }
 
-function reasonOf({ lexical, vector, recency, importance }: FusedHit, folded: readonly string[]): HitReason {
+function reasonOf({ lexical, vector, recency, importance, shared }: FusedHit, folded: readonly string[]): HitReason {
   return {
     ...(lexical === undefined ? {} : { lexical }),
     ...(vector === undefined ? {} : { vector }),
     ...{ recency, importance, folded },
+    ...(shared === undefined ? {} : { shared }),
   };
 }
 

@@ -3,7 +3,7 @@ import { fail, ok, type Result } from "../domain/failure.ts";
 import type { DocumentToStage, Store, StoredDocument } from "./store/store.ts";
 
 /** Over everything: segments lie in memory, some 400 bytes a piece. */
-export const STORE_LIMIT_PIECES = 500_000;
+const STORE_LIMIT_PIECES = 500_000;
 
 /** After so many the thread is free for others. */
 const PAUSE_DOCUMENTS = 8_192;

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createClient } from "@connectrpc/connect";
 import { createConnectTransport } from "@connectrpc/connect-node";
-import { DaemonService } from "../../proto/gen/clawd/v1/admin_pb.ts";
+import { DaemonService, JournalService, MemoryService } from "../../proto/gen/clawd/v1/admin_pb.ts";
 import { SessionService } from "../../proto/gen/clawd/v1/session_pb.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
@@ -67,15 +67,21 @@ export async function openBench(extraEnv: Readonly<Record<string, string>> = {})
 export function dial(home: string) {
   const nodeOptions = { socketPath: join(home, "clawd.sock") };
   const transport = createConnectTransport({ baseUrl: "http://clawd", httpVersion: "1.1", nodeOptions });
-  return { daemon: createClient(DaemonService, transport), sessions: createClient(SessionService, transport) };
+  return {
+    daemon: createClient(DaemonService, transport),
+    sessions: createClient(SessionService, transport),
+    memory: createClient(MemoryService, transport),
+    journals: createClient(JournalService, transport),
+  };
 }
 
-/** Starts the daemon itself, without `claw`, and resolves when it answers. */
-export async function startDaemon(env: NodeJS.ProcessEnv): Promise<ChildProcess> {
+/** Starts the daemon itself, without `claw`, and resolves when it answers. `hear` gets what it writes to its log. */
+export async function startDaemon(env: NodeJS.ProcessEnv, hear = (_log: string) => {}): Promise<ChildProcess> {
   const child = spawn(process.execPath, [CLAWD], { env, stdio: ["ignore", "ignore", "pipe"] });
   let said = "";
   child.stderr?.on("data", (bytes) => {
     said += bytes;
+    hear(String(bytes));
   });
   const home = env.CLAWD_HOME ?? "";
   const startedMs = performance.now();

@@ -13,7 +13,13 @@ export function memoryHit(told: Partial<MemoryHit> & Pick<MemoryHit, "id" | "tex
     author: "owner",
     sessionId: "",
     atMs: 0,
-    reason: { lexical: { rank: 1, score: 1 }, recency: 1, importance: 1, folded: [] },
+    reason: {
+      lexical: { rank: 1, score: 1 },
+      recency: 1,
+      importance: 1,
+      folded: [],
+      shared: { share: 1, words: 2, telling: 2 },
+    },
     ...told,
   };
 }

@@ -11,6 +11,8 @@ export type EmbedJob = {
   readonly rows: number;
   /** Those that are not dead, each once. */
   texts(): AsyncIterable<Result<readonly Omit<SegmentText, "id">[]>>;
+  /** Does all of it in one go, where the embedder is a thread of ours: then nothing is asked, kept or finished. */
+  readonly compute?: (report: (rows: number) => void, signal: AbortSignal) => Promise<Result<void>>;
   /** Makes the block and lets searches have it. */
   finish(sheet: VectorSheet, signal: AbortSignal): Promise<Result<void>>;
 };

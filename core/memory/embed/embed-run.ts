@@ -1,7 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { Embedder } from "../../domain/embedder.ts";
-import type { Failure, Result } from "../../domain/failure.ts";
-import { type EmbedJob, embedTexts, type VectorCache } from "./embed-job.ts";
+import { type Failure, ok, type Result } from "../../domain/failure.ts";
+import { type EmbedJob, type EmbedMeans, embedTexts, type VectorCache } from "./embed-job.ts";
 
 /** The embedder of this moment, and where its vectors are kept. */
 export type EmbedTarget = { readonly embedder: Embedder; readonly cache: VectorCache | undefined };
@@ -109,15 +109,20 @@ export function openEmbedRun(options: EmbedRunOptions): EmbedRun {
         progress ||= rows > first;
         state = { ...state, job: job.name, rows };
       };
-      const embedded = await embedTexts(job, { embedder, cache, report, signal });
-      if (!embedded.ok) return { failure: embedded.failure, progress };
-      const { sheet, refused } = embedded.value;
-      const finished = signal.aborted ? undefined : await job.finish(sheet, signal);
-      if (finished?.ok === false) return { failure: finished.failure, progress };
+      const done = (await job.compute?.(report, signal)) ?? (await askAll(job, { embedder, cache, report, signal }));
+      if (!done.ok) return { failure: done.failure, progress };
       progress = true;
-      state = { ...state, refused: state.refused + refused };
     }
     return { failure: undefined, progress };
+  }
+
+  async function askAll(job: EmbedJob, means: EmbedMeans): Promise<Result<void>> {
+    const embedded = await embedTexts(job, means);
+    if (!embedded.ok) return embedded;
+    const { sheet, refused } = embedded.value;
+    const finished = means.signal.aborted ? ok(undefined) : await job.finish(sheet, means.signal);
+    if (finished.ok) state = { ...state, refused: state.refused + refused };
+    return finished;
   }
 
   function start(): void {

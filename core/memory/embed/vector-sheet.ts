@@ -16,6 +16,11 @@ export type SheetFiller = {
   finish(dimensions: number): VectorSheet;
 };
 
+export function emptySheet(rows: number, dimensions: number): VectorSheet {
+  const numbers = new Float32Array(new SharedArrayBuffer(rows * dimensions * Float32Array.BYTES_PER_ELEMENT));
+  return { rows, dimensions, numbers, present: new Uint8Array(new SharedArrayBuffer(rows)) };
+}
+
 /** How long vectors are tells the first of them. */
 export function fillSheet(rows: number): SheetFiller {
   const present = new Uint8Array(new SharedArrayBuffer(rows));
@@ -32,10 +37,6 @@ export function fillSheet(rows: number): SheetFiller {
       present[row] = 1;
       return undefined;
     },
-    finish(otherwise) {
-      if (dimensions > 0) return { rows, dimensions, numbers, present };
-      const size = rows * otherwise * Float32Array.BYTES_PER_ELEMENT;
-      return { rows, dimensions: otherwise, numbers: new Float32Array(new SharedArrayBuffer(size)), present };
-    },
+    finish: (otherwise) => (dimensions > 0 ? { rows, dimensions, numbers, present } : emptySheet(rows, otherwise)),
   };
 }

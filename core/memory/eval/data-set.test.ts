@@ -67,6 +67,13 @@ test("what is wrong is told with its place", async () => {
   });
 });
 
+test("a line without an end is not read to its end", async () => {
+  await fill({ "docs.jsonl": `{"_id":"a","text":"x"}\n{"_id":"b","text":"${"y".repeat(9_000_000)}` });
+  expect(await documents()).toEqual(["invalid: docs.jsonl, line 2: a line holds at most 8388608 characters"]);
+  await fill({ "docs.jsonl": `{"_id":"a","text":"${"y".repeat(1_048_577)}"}\n` });
+  expect(await documents()).toEqual(["invalid: docs.jsonl, line 1: a text holds at most 1048576 characters"]);
+});
+
 test("every mode is asked with every query, and the figures are means", async () => {
   await fill({
     ...WHOLE,

@@ -1,6 +1,5 @@
 import { createReadStream } from "node:fs";
 import { join } from "node:path";
-import { createInterface } from "node:readline";
 import { fail, ok, type Result } from "../../domain/failure.ts";
 import type { Judgements } from "./metrics.ts";
 
@@ -8,24 +7,33 @@ const DOCUMENTS_LIMIT = 500_000;
 const QUERIES_LIMIT = 100_000;
 const JUDGEMENTS_LIMIT = 5_000_000;
 const DOCUMENT_LIMIT_CHARS = 1_048_576;
+/** A text with every character escaped, and what stands around it. */
+const LINE_LIMIT_CHARS = 8 * DOCUMENT_LIMIT_CHARS;
 
-export type EvalDocument = { readonly id: string; readonly title: string; readonly text: string };
+export type EvalDocument = {
+  readonly id: string;
+  readonly title: string;
+  readonly text: string;
+  /** The conversation that it is a message of; those of one come in their order. Empty for anything else. */
+  readonly session: string;
+};
 export type EvalQuery = { readonly id: string; readonly text: string; readonly judgements: Judgements };
 
 /** Says what is wrong where; caught at the edge of this file. */
 class DataSetError extends Error {}
 
-/** The documents of docs.jsonl (`{"_id" or "id", "title"?, "text"}` a line), in batches of some size. */
+/** The documents of docs.jsonl (`{"_id" or "id", "title"?, "text", "session"?}` a line), in batches of some size. */
 export async function* readDocuments(folder: string, batchDocuments: number): AsyncGenerator<Result<EvalDocument[]>> {
   const seen = new Set<string>();
   let batch: EvalDocument[] = [];
   try {
     for await (const { line, place } of linesOf(folder, "docs.jsonl")) {
-      const { id, title, text } = recordOf(line, place);
+      const document = recordOf(line, place);
+      const { id } = document;
       if (seen.has(id)) throw new DataSetError(`${place}: the id ${JSON.stringify(id)} is there twice`);
       seen.add(id);
       if (seen.size > DOCUMENTS_LIMIT) throw new DataSetError(`${place}: more than ${DOCUMENTS_LIMIT} documents`);
-      batch.push({ id, title, text });
+      batch.push(document);
       if (batch.length < batchDocuments) continue;
       yield ok(batch);
       batch = [];
@@ -59,7 +67,7 @@ async function readJudgements(folder: string): Promise<Map<string, Map<string, n
   const judgements = new Map<string, Map<string, number>>();
   let count = 0;
   for await (const { line, place, number } of linesOf(folder, "qrels.tsv")) {
-    const fields = line.split(/\t|\s+/);
+    const fields = line.trim().split(/\s+/);
     // TREC's form has a column of zeros between query and document.
     const [query = "", document = "", grade = ""] = fields.length === 4 ? fields.toSpliced(1, 1) : fields;
     if (query === "" || document === "" || !/^-?\d+(\.\d+)?$/.test(grade)) {
@@ -75,13 +83,28 @@ async function readJudgements(folder: string): Promise<Map<string, Map<string, n
   return judgements;
 }
 
+/** Lines that are not empty; none of them is read further than its limit. */
 async function* linesOf(folder: string, name: string) {
   let number = 0;
-  const lines = createInterface({ input: createReadStream(join(folder, name), "utf8"), crlfDelay: Infinity });
-  for await (const line of lines) {
+  for await (const line of splitLines(createReadStream(join(folder, name), "utf8"))) {
     number += 1;
-    if (line.trim() !== "") yield { line, number, place: `${name}, line ${number}` };
+    const place = `${name}, line ${number}`;
+    if (line.length > LINE_LIMIT_CHARS)
+      throw new DataSetError(`${place}: a line holds at most ${LINE_LIMIT_CHARS} characters`);
+    if (line.trim() !== "") yield { line, number, place };
   }
+}
+
+/** The last one may be cut where it is far over the limit. */
+async function* splitLines(texts: AsyncIterable<string>): AsyncGenerator<string> {
+  let rest = "";
+  for await (const text of texts) {
+    const lines = (rest + text).split("\n");
+    rest = lines.pop() ?? "";
+    yield* lines;
+    if (rest.length > LINE_LIMIT_CHARS) break;
+  }
+  yield rest;
 }
 
 function recordOf(line: string, place: string): EvalDocument {
@@ -93,7 +116,13 @@ function recordOf(line: string, place: string): EvalDocument {
   if (record.text.length > DOCUMENT_LIMIT_CHARS) {
     throw new DataSetError(`${place}: a text holds at most ${DOCUMENT_LIMIT_CHARS} characters`);
   }
-  return { id: String(id), title: typeof record.title === "string" ? record.title : "", text: record.text };
+  const { title, session } = record;
+  return {
+    id: String(id),
+    title: typeof title === "string" ? title : "",
+    text: record.text,
+    session: typeof session === "string" ? session : "",
+  };
 }
 
 function parse(line: string, place: string): Readonly<Record<string, unknown>> {

@@ -29,18 +29,13 @@ export function termCount(segment: Segment): number {
   return segment.termStarts.length - 1;
 }
 
-export function termLength(segment: Segment, number: number): number {
+function termLength(segment: Segment, number: number): number {
   return (segment.termStarts[number + 1] ?? 0) - (segment.termStarts[number] ?? 0);
 }
 
 export function termText(segment: Segment, number: number): string {
   // A decoder takes no shared bytes, so they are copied.
   return decoder.decode(segment.termBytes.slice(segment.termStarts[number] ?? 0, segment.termStarts[number + 1] ?? 0));
-}
-
-/** How many documents hold a term, the dead included. */
-export function documentFrequency(segment: Segment, number: number): number {
-  return (segment.postingStarts[number + 1] ?? 0) - (segment.postingStarts[number] ?? 0);
 }
 
 /** The first term that does not stand before these bytes. */

@@ -68,15 +68,15 @@ function forgivenMistakes(term: string): number {
   return term.length >= TWO_MISTAKES_CHARS ? 2 : 1;
 }
 
-const signatures = new WeakMap<Segment, Uint32Array>();
+const knownSignatures = new WeakMap<Segment, Uint32Array>();
 
 function signaturesOf(segment: Segment): Uint32Array {
-  const known = signatures.get(segment);
+  const known = knownSignatures.get(segment);
   if (known !== undefined) return known;
   const made = Uint32Array.from({ length: termCount(segment) }, (_, number) =>
     signatureOf(segment.termBytes.subarray(segment.termStarts[number] ?? 0, segment.termStarts[number + 1] ?? 0)),
   );
-  signatures.set(segment, made);
+  knownSignatures.set(segment, made);
   return made;
 }
 

@@ -2,7 +2,6 @@ import type { Segment } from "./segment.ts";
 
 /** Term saturation and length normalisation: one setting for prose, chat and code, made possible by the length floor. */
 const BM25 = { k1: 1.2, b: 0.75 } as const;
-export const LONGEST_FREQUENCY = 65_535;
 
 /** What BM25 makes of a frequency in a document of this length, before the term's own weight. */
 export function saturate(frequency: number, length: number, averageLength: number): number {

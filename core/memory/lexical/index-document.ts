@@ -27,6 +27,8 @@ export type IndexDocument = {
   readonly text: string;
   /** When it was said, or its file last changed; milliseconds since 1970. */
   readonly atMs: number;
+  /** Where it stands in its conversation: what comes later has a larger one. Absent elsewhere. */
+  readonly place?: number;
 };
 
 export type SegmentInput = { readonly groups: readonly IndexGroup[]; readonly documents: readonly IndexDocument[] };

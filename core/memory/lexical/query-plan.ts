@@ -71,6 +71,24 @@ export function planQuery(inputs: readonly RankedSegment[], query: LexicalQuery)
   };
 }
 
+/** How common terms are among the living documents of all segments. */
+export function termStatistics(inputs: readonly RankedSegment[]): {
+  readonly documents: number;
+  frequencyOf(term: string): number;
+} {
+  return {
+    documents: countDocuments(inputs).documents,
+    frequencyOf(term) {
+      const bytes = encoder.encode(term);
+      let frequency = 0;
+      for (const input of inputs)
+        for (const range of rangeOf(input.segment, findTerm(input.segment, bytes)))
+          frequency += countLiving(input, range);
+      return frequency;
+    },
+  };
+}
+
 function countDocuments(inputs: readonly RankedSegment[]): {
   readonly documents: number;
   readonly averageLength: number;

@@ -3,8 +3,10 @@ import { analyze } from "./fixtures/index-group.ts";
 import { termsOfQuery } from "./query-terms.ts";
 import { literalQuery, type ParsedQuery, parseQuery } from "./query-text.ts";
 
+const NOW_MS = Date.UTC(2026, 5, 8);
+
 function read(text: string): ParsedQuery {
-  const parsed = parseQuery(text);
+  const parsed = parseQuery(text, NOW_MS);
   if (!parsed.ok) throw new Error(parsed.failure.message);
   return parsed.value;
 }
@@ -43,9 +45,10 @@ test("filters are read from the words, and what is asked is free of them", () =>
     beforeMs: Date.UTC(2026, 5, 1, 10, 30),
   });
   expect(plainText).toBe("big red tea");
+  expect(read("after:7d x").filter).toEqual({ afterMs: Date.UTC(2026, 5, 1) });
   expect(read("after:2026 after:2026-03 before:2027-01-01T00:00:00.5Z x").filter).toEqual({
     afterMs: Date.UTC(2026, 2, 1),
-    beforeMs: Date.UTC(2027, 0, 1),
+    beforeMs: Date.UTC(2027, 0, 1, 0, 0, 0, 500),
   });
 });
 
@@ -59,7 +62,7 @@ test.each([
   ["-kind:note x", /kind: cannot be negated/],
   ["label:a label:b", /label: twice/],
 ])("%s is refused in words", (text, message) => {
-  const parsed = parseQuery(text);
+  const parsed = parseQuery(text, NOW_MS);
   expect(parsed.ok ? "" : parsed.failure.message).toMatch(message);
   expect(parsed.ok ? "" : parsed.failure.hint).toBeTruthy();
 });
@@ -74,7 +77,7 @@ test("hostile queries end at once and stay within limits", () => {
     "kind:".repeat(20_000),
     "“".repeat(99_999),
   ]) {
-    const parsed = parseQuery(text);
+    const parsed = parseQuery(text, NOW_MS);
     if (parsed.ok) expect(parsed.value.parts.length).toBeLessThanOrEqual(512);
   }
   const many = termsOfQuery(

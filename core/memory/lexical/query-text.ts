@@ -1,6 +1,6 @@
 import { fail, ok, type Result } from "../../domain/failure.ts";
 import { MEMORY_KINDS, type MemoryAuthor, type MemoryFilter, type MemoryKind } from "../../domain/memory.ts";
-import { readMoment } from "./query-date.ts";
+import { readMoment } from "../../domain/moment.ts";
 
 /** More words than anybody types; what a pasted text says beyond them changes little. */
 const QUERY_LIMIT_PARTS = 512;
@@ -28,10 +28,10 @@ export type ParsedQuery = {
 /**
  * Reads `words "a phrase" pre* +must -not NOT not kind: path: label: session: author: after: before:`. Words are any of
  * them, phrases must be there. A word with a colon that is no filter stays a word; a filter with a value that it does not
- * have is `invalid`. `after:` a day begins with that day, `before:` one ends where it begins. Linear
- * in the text, whatever it holds.
+ * have is `invalid`. `after:` a day begins with that day, `before:` one ends where it begins; a span goes back from now.
+ * Linear in the text, whatever it holds.
  */
-export function parseQuery(text: string): Result<ParsedQuery> {
+export function parseQuery(text: string, nowMs: number): Result<ParsedQuery> {
   const parts: QueryPart[] = [];
   const filters: { readonly field: Field; readonly value: string }[] = [];
   let negated = false;
@@ -51,7 +51,7 @@ export function parseQuery(text: string): Result<ParsedQuery> {
     negated = false;
     if (part !== undefined) parts.push(part);
   }
-  const filter = readFilters(filters);
+  const filter = readFilters(filters, nowMs);
   if (!filter.ok) return filter;
   return ok({ parts, filter: filter.value, plainText: plainTextOf(parts) });
 }
@@ -153,17 +153,20 @@ function plainTextOf(parts: readonly QueryPart[]): string {
 
 type Draft = { -readonly [Key in keyof MemoryFilter]: MemoryFilter[Key] };
 
-function readFilters(filters: readonly { readonly field: Field; readonly value: string }[]): Result<MemoryFilter> {
+function readFilters(
+  filters: readonly { readonly field: Field; readonly value: string }[],
+  nowMs: number,
+): Result<MemoryFilter> {
   const draft: Draft = {};
   for (const { field, value } of filters) {
-    const read = readFilter(draft, field, value);
+    const read = readFilter(draft, field, value, nowMs);
     if (!read.ok) return read;
   }
   return ok(draft);
 }
 
 /** Kinds and authors add up, times narrow; anything else is said once. */
-function readFilter(draft: Draft, field: Field, value: string): Result<void> {
+function readFilter(draft: Draft, field: Field, value: string, nowMs: number): Result<void> {
   switch (field) {
     case "kind": {
       const kind = MEMORY_KINDS.find((known) => known === value);
@@ -179,8 +182,9 @@ function readFilter(draft: Draft, field: Field, value: string): Result<void> {
     }
     case "after":
     case "before": {
-      const moment = readMoment(value);
-      if (!moment.ok) return fail("invalid", `${field}: ${moment.failure.message}`, { hint: DATE_HINT });
+      const moment = readMoment(value, nowMs, "back");
+      if (!moment.ok)
+        return { ok: false, failure: { ...moment.failure, message: `${field}: ${moment.failure.message}` } };
       if (field === "after") draft.afterMs = Math.max(draft.afterMs ?? moment.value, moment.value);
       else draft.beforeMs = Math.min(draft.beforeMs ?? moment.value, moment.value);
       return ok(undefined);
@@ -194,8 +198,6 @@ function readFilter(draft: Draft, field: Field, value: string): Result<void> {
     }
   }
 }
-
-const DATE_HINT = "write a date as 2026-05-01, 2026-05 or 2026, or a time as 2026-05-01T14:30Z";
 
 function unknownValue(field: Field, value: string, known: readonly string[]): Result<void> {
   return fail("invalid", `there is no ${field} "${value.slice(0, 40)}"`, { hint: `it is one of ${known.join(", ")}` });

@@ -1,4 +1,6 @@
-import { impactsOf, LONGEST_FREQUENCY, saturate } from "./impacts.ts";
+import { type BestScored, bestScored } from "./best-scored.ts";
+import { impactsOf, saturate } from "./impacts.ts";
+import { type ScoredSegment, smoothScores } from "./neighbours.ts";
 import {
   type PlannedCondition,
   type PostingRange,
@@ -7,10 +9,10 @@ import {
   type RankedSegment,
 } from "./query-plan.ts";
 import type { LexicalQuery } from "./query-terms.ts";
-import { SEGMENT_LIMIT_DOCUMENTS, type Segment } from "./segment.ts";
+import type { Segment } from "./segment.ts";
 
-/** What a message of a conversation adds to the one after it and to the one before it. */
-const NEIGHBOURS = { previous: 0.3, next: 0.15 } as const;
+/** What the 16 bits of an accumulator hold. */
+const FREQUENCY_SUM_LIMIT = 65_535;
 
 export type RankedDocument = {
   /** Which of the segments, from 0. */
@@ -38,46 +40,44 @@ export function rankDocuments(
   limit: number,
 ): RankedDocument[] {
   const plan = planQuery(segments, query);
-  const best: RankedDocument[] = [];
-  if (plan.terms.length === 0 || limit < 1) return best;
+  if (plan.terms.length === 0 || limit < 1) return [];
+  const best = bestScored<RankedDocument>(limit);
   makeRoom(segments);
-  for (const [which, input] of segments.entries()) rankSegment(best, input, which, plan, limit);
-  return best;
+  for (const [which, input] of segments.entries())
+    if (!input.segment.traits.conversing) rankSegment(best, input, which, plan);
+  rankConversations(best, segments, plan);
+  return best.take();
 }
 
+/** Conversations are spread over segments, so that those have their scores at the same time; all others one by one. */
 function makeRoom(segments: readonly RankedSegment[]): void {
-  const most = Math.max(0, ...segments.map(({ segment }) => segment.documents));
-  if (scores.length >= most) return;
-  const rows = Math.min(SEGMENT_LIMIT_DOCUMENTS, 2 ** Math.ceil(Math.log2(most)));
-  scores = new Float64Array(rows);
-  smoothed = new Float64Array(rows);
-  frequencies = new Uint16Array(rows);
+  let [most, talking, largest] = [0, 0, 0];
+  for (const { segment } of segments) {
+    largest = Math.max(largest, segment.documents);
+    if (segment.traits.conversing) talking += segment.documents;
+    else most = Math.max(most, segment.documents);
+  }
+  if (scores.length < Math.max(most, talking)) scores = new Float64Array(roundUp(Math.max(most, talking)));
+  if (smoothed.length < talking) smoothed = new Float64Array(roundUp(talking));
+  if (frequencies.length < largest) frequencies = new Uint16Array(roundUp(largest));
+}
+
+/** To a power of two, so that a growing index does not need new room for every search. */
+function roundUp(rows: number): number {
+  return 2 ** Math.ceil(Math.log2(rows));
 }
 
 function rankSegment(
-  best: RankedDocument[],
-  { segment, mask, dead }: RankedSegment,
+  best: BestScored<RankedDocument>,
+  { segment, mask }: RankedSegment,
   which: number,
   plan: QueryPlan,
-  limit: number,
 ): void {
-  let postings = 0;
-  for (const { idf, numbers, ranges } of plan.terms) {
-    const number = numbers?.[which];
-    const own = ranges[which] ?? [];
-    for (const [from, to] of own) postings += to - from;
-    if (number === undefined) addPrefix(segment, own, idf, plan.averageLength);
-    else if (number >= 0) addTerm(segment, number, idf, plan.averageLength);
-  }
+  const postings = addScores(segment, which, plan, scores);
   if (postings === 0) return;
   const allowed = applyConditions(segment, mask, which, plan);
-  const keep = keeperOf(best, segment, which, limit);
-  if (segment.traits.conversing) {
-    smoothScores(segment, dead);
-    scan(smoothed, segment.documents, allowed, keep);
-    smoothed.fill(0, 0, segment.documents);
-    scores.fill(0, 0, segment.documents);
-  } else if (postings < segment.documents / 2) {
+  const keep = keeperOf(best, segment, which);
+  if (postings < segment.documents / 2) {
     for (const { ranges } of plan.terms) for (const range of ranges[which] ?? []) visit(segment, range, allowed, keep);
   } else {
     scan(scores, segment.documents, allowed, keep);
@@ -85,10 +85,42 @@ function rankSegment(
   }
 }
 
-function addTerm(segment: Segment, number: number, idf: number, averageLength: number): void {
+/** A message is found beside one that holds the terms, even when that lies in another segment. */
+function rankConversations(best: BestScored<RankedDocument>, inputs: readonly RankedSegment[], plan: QueryPlan): void {
+  const parts: (ScoredSegment & { readonly which: number; readonly mask: Uint8Array | undefined })[] = [];
+  let rows = 0;
+  let postings = 0;
+  for (const [which, { segment, mask, dead }] of inputs.entries()) {
+    if (!segment.traits.conversing) continue;
+    const end = rows + segment.documents;
+    const own = { scores: scores.subarray(rows, end), smoothed: smoothed.subarray(rows, end) };
+    postings += addScores(segment, which, plan, own.scores);
+    parts.push({ segment, dead, ...own, which, mask });
+    rows = end;
+  }
+  if (postings === 0) return;
+  smoothScores(parts);
+  for (const { segment, smoothed: sums, which, mask } of parts)
+    scan(sums, segment.documents, applyConditions(segment, mask, which, plan), keeperOf(best, segment, which));
+  scores.fill(0, 0, rows);
+}
+
+/** Adds what each term and prefix brings to the rows that have it; gives how many postings there were. */
+function addScores(segment: Segment, which: number, plan: QueryPlan, sums: Float64Array): number {
+  let postings = 0;
+  for (const { idf, numbers, ranges } of plan.terms) {
+    const number = numbers?.[which];
+    const own = ranges[which] ?? [];
+    for (const [from, to] of own) postings += to - from;
+    if (number === undefined) addPrefix(segment, own, idf, plan.averageLength, sums);
+    else if (number >= 0) addTerm(segment, number, idf, plan.averageLength, sums);
+  }
+  return postings;
+}
+
+function addTerm(segment: Segment, number: number, idf: number, averageLength: number, sums: Float64Array): void {
   const { postingStarts, postingDocuments } = segment;
   const impacts = impactsOf(segment, number, averageLength);
-  const sums = scores;
   const end = postingStarts[number + 1] ?? 0;
   for (let at = postingStarts[number] ?? 0; at < end; at += 1) {
     const row = postingDocuments[at] ?? 0;
@@ -96,13 +128,19 @@ function addTerm(segment: Segment, number: number, idf: number, averageLength: n
   }
 }
 
-function addPrefix(segment: Segment, ranges: readonly PostingRange[], idf: number, averageLength: number): void {
+function addPrefix(
+  segment: Segment,
+  ranges: readonly PostingRange[],
+  idf: number,
+  averageLength: number,
+  sums: Float64Array,
+): void {
   const { postingDocuments, postingFrequencies, lengths } = segment;
   for (const [from, to] of ranges)
     for (let at = from; at < to; at += 1) {
       const row = postingDocuments[at] ?? 0;
       const sum = (frequencies[row] ?? 0) + (postingFrequencies[at] ?? 0);
-      frequencies[row] = Math.min(sum, LONGEST_FREQUENCY);
+      frequencies[row] = Math.min(sum, FREQUENCY_SUM_LIMIT);
     }
   for (const [from, to] of ranges)
     for (let at = from; at < to; at += 1) {
@@ -110,7 +148,7 @@ function addPrefix(segment: Segment, ranges: readonly PostingRange[], idf: numbe
       const frequency = frequencies[row] ?? 0;
       if (frequency === 0) continue;
       frequencies[row] = 0;
-      scores[row] = (scores[row] ?? 0) + idf * saturate(frequency, lengths[row] ?? 0, averageLength);
+      sums[row] = (sums[row] ?? 0) + idf * saturate(frequency, lengths[row] ?? 0, averageLength);
     }
 }
 
@@ -148,41 +186,6 @@ function rowsHolding({ documents, postingDocuments }: Segment, condition: Planne
   return met;
 }
 
-/** Into `smoothed`. What is said in a conversation is often about what stands next to it. */
-function smoothScores(segment: Segment, dead: Uint8Array | undefined): void {
-  const { documents, rowGroups } = segment;
-  if (dead !== undefined) for (let row = 0; row < documents; row += 1) if (dead[row] !== 0) scores[row] = 0;
-  const talks = talksOf(segment);
-  let before = -1;
-  for (let row = 0; row < documents; row += 1) {
-    const talk = talks[rowGroups[row] ?? 0] ?? -1;
-    const after = row + 1 < documents ? (talks[rowGroups[row + 1] ?? 0] ?? -1) : -1;
-    let score = scores[row] ?? 0;
-    if (talk >= 0 && before === talk) score += NEIGHBOURS.previous * (scores[row - 1] ?? 0);
-    if (talk >= 0 && after === talk) score += NEIGHBOURS.next * (scores[row + 1] ?? 0);
-    smoothed[row] = score;
-    before = talk;
-  }
-}
-
-const knownTalks = new WeakMap<Segment, Int32Array>();
-
-/** A number for each group, the same for all of one conversation; -1 for what is none. */
-function talksOf(segment: Segment): Int32Array {
-  const known = knownTalks.get(segment);
-  if (known !== undefined) return known;
-  const numbers = new Map<string, number>();
-  const talks = Int32Array.from(segment.groups(), ({ kind, sessionId, key }) => {
-    if (kind !== "conversation") return -1;
-    const talk = sessionId === "" ? key : sessionId;
-    const number = numbers.get(talk) ?? numbers.size;
-    numbers.set(talk, number);
-    return number;
-  });
-  knownTalks.set(segment, talks);
-  return talks;
-}
-
 type Keeper = {
   /** A score below this is not kept. */
   least: number;
@@ -208,25 +211,12 @@ function visit(segment: Segment, [from, to]: PostingRange, allowed: Uint8Array |
   }
 }
 
-/** `best` stays sorted and at most `limit` long. */
-function keeperOf(best: RankedDocument[], segment: Segment, which: number, limit: number): Keeper {
-  const leastOf = () => (best.length < limit ? 0 : (best[best.length - 1]?.score ?? 0));
+function keeperOf(best: BestScored<RankedDocument>, { ids }: Segment, which: number): Keeper {
   const keeper: Keeper = {
-    least: leastOf(),
+    least: best.least(),
     offer(row, score) {
-      const id = segment.ids[row] ?? 0;
-      let low = 0;
-      let high = best.length;
-      while (low < high) {
-        const middle = (low + high) >>> 1;
-        const other = best[middle];
-        if (other !== undefined && (other.score > score || (other.score === score && other.id < id))) low = middle + 1;
-        else high = middle;
-      }
-      if (low >= limit) return;
-      best.splice(low, 0, { segment: which, row, id, score });
-      if (best.length > limit) best.pop();
-      keeper.least = leastOf();
+      best.offer({ segment: which, row, id: ids[row] ?? 0, score });
+      keeper.least = best.least();
     },
   };
   return keeper;

@@ -27,8 +27,10 @@ export function buildSegment(input: SegmentInput, analyze: Analyzer): SharedArra
   const postings = collectPostings(documents, analyze);
   const terms = sortTerms(postings.terms);
   const groupBytes = encodeGroups(groups);
+  const traits = traitsOf(groups);
   const counts: SegmentCounts = {
     documents: documents.length,
+    places: traits.conversing ? documents.length : 0,
     terms: terms.length,
     postings: postings.total,
     termBytes: terms.reduce((sum, { bytes }) => sum + bytes.length, 0),
@@ -36,7 +38,7 @@ export function buildSegment(input: SegmentInput, analyze: Analyzer): SharedArra
   };
   const buffer = new SharedArrayBuffer(segmentBytes(counts));
   const lengthTotal = postings.lengths.reduce((sum, length) => sum + length, 0);
-  writeHeader(buffer, counts, lengthTotal, traitsOf(groups));
+  writeHeader(buffer, counts, lengthTotal, traits);
   const views = viewSegment(buffer, counts);
   views.lengths.set(postings.lengths);
   views.groupBytes.set(groupBytes);
@@ -44,6 +46,8 @@ export function buildSegment(input: SegmentInput, analyze: Analyzer): SharedArra
     views.ids[row] = document.id;
     views.atMs[row] = document.atMs;
     views.rowGroups[row] = document.group;
+    // Where nobody talks there is no room for it, and nothing happens.
+    views.places[row] = document.place ?? 0;
   }
   writeTerms(views, terms, postings);
   return buffer;

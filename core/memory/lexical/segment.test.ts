@@ -14,14 +14,16 @@ test("a segment gives back its rows and groups", () => {
   ];
   const documents = [
     { id: 7, group: 1, title: "Heading word", text: "body", atMs: 1_700_000_000_123 },
-    { id: 3, group: 0, title: "", text: "", atMs: 0 },
+    { id: 3, group: 2, title: "", text: "", atMs: 0, place: 2 ** 40 + 1 },
   ];
   const segment = segmentOf(documents, groups);
   expect(segment.groups()).toEqual(groups);
   expect(segment.groups()).toBe(segment.groups());
   expect([...segment.ids]).toEqual([7, 3]);
   expect([...segment.atMs]).toEqual([1_700_000_000_123, 0]);
-  expect([...segment.rowGroups]).toEqual([1, 0]);
+  expect([...segment.rowGroups]).toEqual([1, 2]);
+  expect([...segment.places]).toEqual([0, 2 ** 40 + 1]);
+  expect(segmentOf(documentsOf(["nobody talks"])).places).toHaveLength(0);
   expect([...segment.lengths]).toEqual([20, 20]);
   expect(segment.traits).toEqual({ scoped: true, expiring: true, conversing: true });
   expect(findTerm(segment, encoder.encode("head"))).toBeGreaterThanOrEqual(0);

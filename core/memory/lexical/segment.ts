@@ -4,8 +4,10 @@ import type { IndexGroup } from "./index-document.ts";
 // bytes, and the store keeps them as they are. It never changes; an edit makes a new one. segment-build.ts writes it.
 
 /** "cls" and the number of this form; other bytes are no segment, and the store builds anew. */
-const SEGMENT_MAGIC = 0x636c_7302;
+const SEGMENT_MAGIC = 0x636c_7303;
 const HEADER_BYTES = 64;
+/** Behind the sum of lengths, which comes first. */
+const HEADER_WORDS = 8;
 /** Documents, and so groups too, are numbered in 16 bits inside a segment. */
 export const SEGMENT_LIMIT_DOCUMENTS = 65_536;
 export const FREQUENCY_LIMIT = 255;
@@ -28,6 +30,8 @@ export type Segment = {
   readonly traits: SegmentTraits;
   readonly ids: Float64Array;
   readonly atMs: Float64Array;
+  /** Where each document stands in its conversation; empty for a segment in which nobody talks. */
+  readonly places: Float64Array;
   /** Terms in each document, at least LENGTH_FLOOR_TERMS. */
   readonly lengths: Uint32Array;
   readonly rowGroups: Uint16Array;
@@ -43,6 +47,8 @@ export type Segment = {
 
 export type SegmentCounts = {
   readonly documents: number;
+  /** As many as documents, or none. */
+  readonly places: number;
   readonly terms: number;
   readonly postings: number;
   readonly termBytes: number;
@@ -69,20 +75,18 @@ export function writeHeader(
     (traits.scoped ? TRAIT_BITS.scoped : 0) |
     (traits.expiring ? TRAIT_BITS.expiring : 0) |
     (traits.conversing ? TRAIT_BITS.conversing : 0);
-  const { documents, terms, postings, termBytes, groupBytes } = counts;
+  const { documents, places, terms, postings, termBytes, groupBytes } = counts;
+  const words = [SEGMENT_MAGIC, documents, places, terms, postings, termBytes, groupBytes, bits];
   new Float64Array(buffer, 0, 1).set([lengthTotal]);
-  new Uint32Array(buffer, 8, 7).set([SEGMENT_MAGIC, documents, terms, postings, termBytes, groupBytes, bits]);
+  new Uint32Array(buffer, 8, HEADER_WORDS).set(words);
 }
 
 /** The views of a buffer; undefined when the bytes are no whole segment of this build's form. */
 export function openSegment(buffer: SharedArrayBuffer): Segment | undefined {
   if (buffer.byteLength < HEADER_BYTES) return undefined;
-  const [magic, documents = 0, terms = 0, postings = 0, termBytes = 0, groupBytes = 0, bits = 0] = new Uint32Array(
-    buffer,
-    8,
-    7,
-  );
-  const counts = { documents, terms, postings, termBytes, groupBytes };
+  const words = new Uint32Array(buffer, 8, HEADER_WORDS);
+  const [magic, documents = 0, places = 0, terms = 0, postings = 0, termBytes = 0, groupBytes = 0, bits = 0] = words;
+  const counts = { documents, places, terms, postings, termBytes, groupBytes };
   if (magic !== SEGMENT_MAGIC || documents > SEGMENT_LIMIT_DOCUMENTS) return undefined;
   if (layOut(counts).totalBytes !== buffer.byteLength) return undefined;
   const views = viewSegment(buffer, counts);
@@ -155,6 +159,7 @@ function layOut(counts: SegmentCounts): Layout {
     HEADER_BYTES,
     counts.documents * 8,
     counts.documents * 8,
+    counts.places * 8,
     counts.documents * 4,
     (counts.terms + 1) * 4,
     (counts.terms + 1) * 4,
@@ -188,13 +193,14 @@ export function viewSegment(buffer: SharedArrayBuffer, counts: SegmentCounts): S
   return {
     ids: new Float64Array(buffer, start(1), counts.documents),
     atMs: new Float64Array(buffer, start(2), counts.documents),
-    lengths: new Uint32Array(buffer, start(3), counts.documents),
-    termStarts: new Uint32Array(buffer, start(4), counts.terms + 1),
-    postingStarts: new Uint32Array(buffer, start(5), counts.terms + 1),
-    rowGroups: new Uint16Array(buffer, start(6), counts.documents),
-    postingDocuments: new Uint16Array(buffer, start(7), counts.postings),
-    postingFrequencies: new Uint8Array(buffer, start(8), counts.postings),
-    termBytes: new Uint8Array(buffer, start(9), counts.termBytes),
-    groupBytes: new Uint8Array(buffer, start(10), counts.groupBytes),
+    places: new Float64Array(buffer, start(3), counts.places),
+    lengths: new Uint32Array(buffer, start(4), counts.documents),
+    termStarts: new Uint32Array(buffer, start(5), counts.terms + 1),
+    postingStarts: new Uint32Array(buffer, start(6), counts.terms + 1),
+    rowGroups: new Uint16Array(buffer, start(7), counts.documents),
+    postingDocuments: new Uint16Array(buffer, start(8), counts.postings),
+    postingFrequencies: new Uint8Array(buffer, start(9), counts.postings),
+    termBytes: new Uint8Array(buffer, start(10), counts.termBytes),
+    groupBytes: new Uint8Array(buffer, start(11), counts.groupBytes),
   };
 }

@@ -1,61 +1,40 @@
+import { HASH_FACTOR, HASH_START, hashUnits, spreadBits } from "./unit-hash.ts";
+
 /** Words that a shingle joins. */
 const SHINGLE_WORDS = 3;
 /** Least values that a sketch keeps beside its first number, each under a mixing of its own. */
 const BANDS = 6;
+const BAND_STEP = 0x9e37_79b9;
+const WORD = /[\p{L}\p{N}\p{M}]+/gu;
 
 /** Numbers in the sketch of one text. */
 export const SKETCH_LENGTH = 1 + BANDS;
 
-/** The words of a text as two people would read them aloud: case, marks and punctuation do not count. */
-function wordsOf(text: string): string[] {
-  return (
-    text
-      .normalize("NFKC")
-      .toLowerCase()
-      .match(/[\p{L}\p{N}\p{M}]+/gu) ?? []
-  );
+/** Hashes of every run of three words, ascending, each once; of fewer words, of all of them together. */
+export type Shingles = Uint32Array;
+
+export function shinglesOf(text: string): Shingles {
+  return shinglesOfWords(hashWords(text));
 }
 
-/** FNV-1a with a last mixing, 32 bits. */
-function hashOf(text: string): number {
-  let hash = 0x811c9dc5;
-  for (let at = 0; at < text.length; at += 1) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);
-  return mix(hash);
-}
-
-function mix(value: number): number {
-  let hash = Math.imul(value ^ (value >>> 16), 0x85ebca6b);
-  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
-  return (hash ^ (hash >>> 16)) >>> 0;
-}
-
-/** Hashes of every run of three words; of fewer words, of all of them together. */
-function shinglesOf(words: readonly string[]): Set<number> {
-  const shingles = new Set<number>();
-  if (words.length < SHINGLE_WORDS) return words.length === 0 ? shingles : shingles.add(hashOf(words.join(" ")));
-  for (let at = 0; at + SHINGLE_WORDS <= words.length; at += 1) {
-    shingles.add(hashOf(words.slice(at, at + SHINGLE_WORDS).join(" ")));
+/** The share of the shingles of either text that both have, from 0 to 1 (Jaccard); 0 for two texts without words. */
+export function sharedShare(one: Shingles, other: Shingles): number {
+  let both = 0;
+  for (let left = 0, right = 0; left < one.length && right < other.length; ) {
+    const [a = 0, b = 0] = [one[left], other[right]];
+    if (a === b) both += 1;
+    if (a <= b) left += 1;
+    if (b <= a) right += 1;
   }
-  return shingles;
+  return both === 0 ? 0 : both / (one.length + other.length - both);
 }
 
-/** One number for the set of words, whatever their order. */
-function wordKey(words: readonly string[]): number {
-  return hashOf([...new Set(words)].sort().join(" "));
-}
-
-/**
- * How much alike two texts are, from 0 to 1: 1 when they have the same words, else the share of their shingles that both
- * have (Jaccard).
- */
+/** How much alike two texts are, from 0 to 1: 1 when they have the same words, else the share of shingles that both have. */
 export function likeness(one: string, other: string): number {
-  const [words, otherWords] = [wordsOf(one), wordsOf(other)];
+  const [words, otherWords] = [hashWords(one), hashWords(other)];
   if (words.length === 0 || otherWords.length === 0) return 0;
   if (wordKey(words) === wordKey(otherWords)) return 1;
-  const [shingles, otherShingles] = [shinglesOf(words), shinglesOf(otherWords)];
-  let shared = 0;
-  for (const shingle of shingles) if (otherShingles.has(shingle)) shared += 1;
-  return shared / (shingles.size + otherShingles.size - shared);
+  return sharedShare(shinglesOfWords(words), shinglesOfWords(otherWords));
 }
 
 /**
@@ -65,17 +44,41 @@ export function likeness(one: string, other: string): number {
 export function sketchTexts(texts: readonly string[]): Uint32Array {
   const sketches = new Uint32Array(texts.length * SKETCH_LENGTH);
   for (const [index, text] of texts.entries()) {
-    const words = wordsOf(text);
+    const words = hashWords(text);
     if (words.length === 0) continue;
     const at = index * SKETCH_LENGTH;
-    sketches.fill(0xffffffff, at + 1, at + SKETCH_LENGTH);
+    sketches.fill(0xffff_ffff, at + 1, at + SKETCH_LENGTH);
     sketches[at] = wordKey(words);
-    for (const shingle of shinglesOf(words)) {
+    for (const shingle of shinglesOfWords(words)) {
       for (let band = 1; band <= BANDS; band += 1) {
-        const value = mix(shingle + Math.imul(band, 0x9e3779b9));
+        const value = spreadBits(shingle + Math.imul(band, BAND_STEP));
         if (value < (sketches[at + band] ?? 0)) sketches[at + band] = value;
       }
     }
   }
   return sketches;
+}
+
+/** The words of a text as two people would read them aloud: case, marks and punctuation do not count. */
+function hashWords(text: string): number[] {
+  return (text.normalize("NFKC").toLowerCase().match(WORD) ?? []).map((word) => spreadBits(hashUnits(word)));
+}
+
+function shinglesOfWords(words: readonly number[]): Shingles {
+  const shingles = new Set<number>();
+  for (let at = 0; at + SHINGLE_WORDS <= words.length; at += 1) shingles.add(joinHashes(words, at, at + SHINGLE_WORDS));
+  if (shingles.size === 0 && words.length > 0) shingles.add(joinHashes(words, 0, words.length));
+  return Uint32Array.from(shingles).sort();
+}
+
+/** One number for the set of words, whatever their order. */
+function wordKey(words: readonly number[]): number {
+  const distinct = Uint32Array.from(new Set(words)).sort();
+  return joinHashes(distinct, 0, distinct.length);
+}
+
+function joinHashes(hashes: ArrayLike<number>, start: number, end: number): number {
+  let joined = HASH_START;
+  for (let at = start; at < end; at += 1) joined = spreadBits(Math.imul(joined ^ (hashes[at] ?? 0), HASH_FACTOR));
+  return joined;
 }

@@ -5,7 +5,7 @@ import { parseQuery } from "./query-text.ts";
 import { snippetOf, verifyPhrases } from "./snippet.ts";
 
 function queryOf(text: string) {
-  const parsed = parseQuery(text);
+  const parsed = parseQuery(text, 0);
   if (!parsed.ok) throw new Error(parsed.failure.message);
   return termsOfQuery(parsed.value, analyze);
 }
@@ -98,4 +98,14 @@ test.each([
 ])("%s holds for %j: %s", (query, text, holds) => {
   expect(verifyPhrases({ title: "", text }, queryOf(query))).toBe(holds);
   expect(verifyPhrases({ title: text, text: "" }, queryOf(query))).toBe(holds);
+});
+
+test("a snippet begins where its sentence, line or row does, and cuts no word that stands between signs", () => {
+  const begun = (text: string, query: string) => snippetOf("", text, queryOf(query)).text;
+  const filler = "lorem ipsum dolor sit amet ".repeat(20);
+  expect(begun(`${filler}end. A short one about the needle, and more. ${filler}`, "needle")).toMatch(/^A short one/);
+  expect(begun(`${filler}\n| needle | 5 |\n${filler}`, "needle")).toMatch(/^\| needle/);
+  expect(begun(`${"前の文です。".repeat(60)}針はここ。${"次の文です。".repeat(60)}`, "針は")).toMatch(/^針はここ/);
+  const code = `${"call(alpha.beta);".repeat(40)}needle();${"call(gamma.delta);".repeat(40)}`;
+  expect(begun(code, "needle")).toMatch(/^(?:call|alpha|beta)\b.*\b(?:call|gamma|delta)$/);
 });

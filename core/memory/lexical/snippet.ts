@@ -4,8 +4,13 @@ import { isNear } from "./fuzzy.ts";
 import type { LexicalQuery } from "./query-terms.ts";
 
 const SNIPPET_LIMIT_CHARS = 240;
-/** Before the first word that is marked. */
+/** Before the first word that is marked: what is shown seldom begins with it. */
 const LEAD_LIMIT_CHARS = 60;
+/** From the first to the last word that is marked, but for what follows them by chance. */
+const STRETCH_LIMIT_CHARS = SNIPPET_LIMIT_CHARS - LEAD_LIMIT_CHARS;
+const SENTENCE_END = /\n|(?<!\d)[.!?][)"'\]*_`’”]*\s|[。！？]/g;
+/** Between words; where there are no spaces, between whatever else looks like words. */
+const WORD_EDGES = [/\s/, /[^\p{L}\p{N}\p{M}_$\uD800-\uDFFF]/u] as const;
 /** A piece is some thousand characters; of a longer one the beginning is looked at. */
 const TEXT_LIMIT_CHARS = 100_000;
 /** What the title shows already needs no second showing. */
@@ -89,7 +94,7 @@ function bestStretch(
       counts.set(term, count + 1);
     }
     for (let from = matches[first]; from !== undefined && first < last; from = matches[first]) {
-      if (match.end - from.start <= SNIPPET_LIMIT_CHARS) break;
+      if (match.end - from.start <= STRETCH_LIMIT_CHARS) break;
       for (const term of from.terms) {
         const count = (counts.get(term) ?? 0) - 1;
         if (count === 0) weight -= weigh(term);
@@ -104,32 +109,41 @@ function bestStretch(
   return best;
 }
 
-/** Some words before the stretch, whole ones, and as much after it as there is room for. */
+/** The sentence or line that the stretch is in, as far as there is room, and as much after it as there is room for. */
 function windowAround(
   text: string,
   stretch: { readonly start: number; readonly end: number } | undefined,
 ): readonly [number, number] {
   const from = stretch?.start ?? 0;
-  const room = Math.max(0, SNIPPET_LIMIT_CHARS - ((stretch?.end ?? 0) - from));
-  const earliest = Math.max(0, from - Math.min(room, LEAD_LIMIT_CHARS));
-  let start = earliest === 0 ? 0 : afterSpace(text, earliest, from);
+  const earliest = Math.max(0, from - LEAD_LIMIT_CHARS);
+  let start = sentenceStart(text, earliest, from) ?? (earliest === 0 ? 0 : wordStart(text, earliest, from));
   while (start < from && /\s/.test(text.charAt(start))) start += 1;
   const latest = Math.min(text.length, start + SNIPPET_LIMIT_CHARS);
-  let end = latest === text.length ? latest : beforeSpace(text, latest, Math.max(stretch?.end ?? 0, start + 1));
+  let end = latest === text.length ? latest : wordEnd(text, latest, Math.max(stretch?.end ?? 0, start + 1));
   if (splitsPair(text, start)) start += 1;
   if (splitsPair(text, end)) end -= 1;
   while (end > start && end > (stretch?.end ?? 0) && /\s/.test(text.charAt(end - 1))) end -= 1;
   return [start, end];
 }
 
-/** Where the first word begins that is not cut; the limit when there is no space before it. */
-function afterSpace(text: string, at: number, limit: number): number {
-  for (let index = at; index < limit; index += 1) if (/\s/.test(text.charAt(index - 1))) return index;
+/** The last one that begins in [least, at]. */
+function sentenceStart(text: string, least: number, at: number): number | undefined {
+  const before = text.slice(Math.max(0, least - 1), at);
+  let last: number | undefined;
+  for (const { index, 0: end } of before.matchAll(SENTENCE_END)) last = Math.max(0, least - 1) + index + end.length;
+  return last;
+}
+
+/** Where the first word begins that is not cut; where there is no space, the first that follows another sign; else there. */
+function wordStart(text: string, at: number, limit: number): number {
+  for (const sign of WORD_EDGES)
+    for (let index = at; index < limit; index += 1) if (sign.test(text.charAt(index - 1))) return index;
   return at;
 }
 
-function beforeSpace(text: string, at: number, least: number): number {
-  for (let index = at; index > least; index -= 1) if (/\s/.test(text.charAt(index))) return index;
+function wordEnd(text: string, at: number, least: number): number {
+  for (const sign of WORD_EDGES)
+    for (let index = at; index > least; index -= 1) if (sign.test(text.charAt(index))) return index;
   return at;
 }
 

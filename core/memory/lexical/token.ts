@@ -1,3 +1,5 @@
+import { HASH_FACTOR, HASH_START, hashUnits } from "./unit-hash.ts";
+
 // How text falls into tokens, and a token into its parts. What a term of the index is made of them says analyzer.ts.
 
 /** Nothing longer is a word, and the parts of a base64 blob would only swell the dictionary. */
@@ -41,8 +43,6 @@ const LETTERS: ReadonlyMap<string, string> = new Map([
 ]);
 const FOLDED_LETTERS = /[ßıøłđæœς]/g;
 
-const HASH_START = 0x811c_9dc5;
-const HASH_FACTOR = 0x0100_0193;
 const ASCII_LIMIT = 128;
 const IS_WORD = Uint8Array.from({ length: ASCII_LIMIT }, (_, code) =>
   /[A-Za-z0-9_$]/.test(String.fromCharCode(code)) ? 1 : 0,
@@ -79,18 +79,11 @@ function scanUnicode(text: string, start: number, at: number, see: SeeToken): nu
   const matched = TOKEN.exec(text) !== null && TOKEN.lastIndex > at;
   const end = matched ? TOKEN.lastIndex : at;
   if (end > start) {
-    see(start, end, hashOf(text, start, end));
+    see(start, end, hashUnits(text, HASH_START, start, end));
     return end;
   }
   // A sign that is in no word: a dash, a quotation mark. Outside of the first plane it has two units.
   return at + ((text.codePointAt(at) ?? 0) > 0xffff ? 2 : 1);
-}
-
-/** FNV-1a over UTF-16 units, 32 bits. */
-function hashOf(text: string, start: number, end: number): number {
-  let hash = HASH_START;
-  for (let at = start; at < end; at += 1) hash = Math.imul(hash ^ text.charCodeAt(at), HASH_FACTOR);
-  return hash;
 }
 
 /** The runs of one token: where a script without spaces meets one with them, a new run begins. */

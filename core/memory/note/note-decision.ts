@@ -8,7 +8,7 @@ import {
   scopesOf,
   type Viewer,
 } from "../../domain/memory.ts";
-import { GENERAL_TYPE, type KeptNote, type NoteFold } from "./note-fold.ts";
+import { GENERAL_TYPE, type KeptNote, LATEST_MS, type NoteFold } from "./note-fold.ts";
 
 const NOTE_LIMIT_CHARS = 16_384;
 const NOTES_LIMIT = 50_000;
@@ -119,7 +119,12 @@ function checkWords({ type = "", importance, labels = [] }: NoteDraft): Failed |
 }
 
 function checkExpiry(expiresAtMs: number, nowMs: number): Failed | undefined {
-  if (expiresAtMs === 0 || (Number.isFinite(expiresAtMs) && expiresAtMs > nowMs)) return undefined;
+  if (expiresAtMs === 0 || (expiresAtMs > nowMs && expiresAtMs <= LATEST_MS)) return undefined;
+  if (expiresAtMs > LATEST_MS) {
+    return fail("invalid", "a note cannot expire later than there are dates", {
+      hint: "give no time for a note that stays",
+    });
+  }
   return fail("invalid", "a note cannot expire before it is written", { hint: "give a time that is to come" });
 }
 

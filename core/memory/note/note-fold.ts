@@ -2,6 +2,8 @@ import type { Event, EventBody } from "../../domain/event.ts";
 import { IMPORTANCES, type Importance, type MemoryScope, type Note } from "../../domain/memory.ts";
 
 export const GENERAL_TYPE = "general";
+/** The last moment that has a date. */
+export const LATEST_MS = 8.64e15;
 
 /** A note as the fold keeps it. */
 export type KeptNote = Note & {
@@ -55,7 +57,8 @@ function addNote(fold: NoteFold, written: Written): void {
     importance: importanceOf(written.importance ?? ""),
     labels: written.labels ?? [],
     atMs: 0,
-    expiresAtMs: written.expiresAtMs ?? 0,
+    // Journals of before there was this limit may name a later one.
+    expiresAtMs: Math.min(written.expiresAtMs ?? 0, LATEST_MS),
     supersedes: older?.id ?? "",
     supersededBy: "",
   });

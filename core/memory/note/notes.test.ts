@@ -142,6 +142,21 @@ test("nothing alike is told of a note that the writer may not see", async () => 
   expect(again.similar.map(({ scope }) => scope)).toEqual(["person", "project:/a"]);
 });
 
+test("notes that are named are listed like the others: newest first, none of another scope, none that no longer holds", async () => {
+  const notes = open();
+  const [old, other] = [await remember(notes, "tea"), await remember(notes, "water")];
+  const hidden = await remember(notes, "of a", { viewer: IN_A, scope: "project:/a" });
+  const gone = await remember(notes, "milk");
+  const newest = await remember(notes, "oat milk", { supersedes: gone });
+  const ids = [old, newest, hidden, gone, old, "never there"];
+  const named = async (limit: number, all: boolean) =>
+    value(await notes.list(OUTSIDE, { limit, all, ids })).map(({ id }) => id);
+  expect(await named(10, false)).toEqual([newest, old]);
+  expect(await named(10, true)).toEqual([newest, gone, old]);
+  expect(await named(1, false)).toEqual([newest]);
+  expect((await list(notes, OUTSIDE)).map(({ id }) => id)).toContain(other);
+});
+
 test("notes with the same words or nearly the same text are told, best first, and all are kept", async () => {
   const notes = open();
   const words = "one two three four five six seven eight nine ten eleven twelve thirteen fourteen";

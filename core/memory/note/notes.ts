@@ -1,7 +1,7 @@
 import { ok, type Result } from "../../domain/failure.ts";
 import type { Journal } from "../../domain/journal.ts";
 import { openLedger } from "../../domain/ledger.ts";
-import type { Note, NoteDraft, Remembered, Viewer } from "../../domain/memory.ts";
+import type { Note, NoteDraft, NoteListing, Remembered, Viewer } from "../../domain/memory.ts";
 import type { SegmentInput } from "../lexical/index-document.ts";
 import { sketchTexts } from "../lexical/shingles.ts";
 import { decideForget, decideRemember, holds, isSeenBy, shown } from "./note-decision.ts";
@@ -37,7 +37,7 @@ export type Notes = {
   remember(draft: NoteDraft): Promise<Result<Remembered>>;
   forget(ids: readonly string[], viewer: Viewer): Promise<Result<readonly Note[]>>;
   /** Newest first; those that were superseded or have expired only when asked for. */
-  list(viewer: Viewer, options: { readonly limit: number; readonly all: boolean }): Promise<Result<readonly Note[]>>;
+  list(viewer: Viewer, options: NoteListing): Promise<Result<readonly Note[]>>;
   /** Segments over the notes of all scopes: a search has to mask what its viewer may not see and what has expired. */
   segments(): Promise<Result<readonly NoteSegment[]>>;
   /** The note of an id in segments, if this viewer may find it now. */
@@ -129,7 +129,7 @@ export function openNotes({ journal, workers, newId, now }: NotesOptions): Notes
   return {
     remember,
     forget: (ids, viewer) => ledger.work((fold) => decideForget(fold, ids, viewer)),
-    list: (viewer, { limit, all }) => ledger.read((fold) => listNotes(fold, viewer, { limit, all, nowMs: now() })),
+    list: (viewer, options) => ledger.read((fold) => listNotes(fold, viewer, options, now())),
     segments,
     at(id, viewer) {
       const number = noteNumber(id);
@@ -148,13 +148,26 @@ export function openNotes({ journal, workers, newId, now }: NotesOptions): Notes
   };
 }
 
-type ListOptions = { readonly limit: number; readonly all: boolean; readonly nowMs: number };
-
-function listNotes(fold: NoteFold, viewer: Viewer, { limit, all, nowMs }: ListOptions): readonly Note[] {
+function listNotes(fold: NoteFold, viewer: Viewer, { limit, all, ids }: NoteListing, nowMs: number): readonly Note[] {
   const listed: Note[] = [];
-  for (let number = fold.nextNumber - 1; number >= 0 && listed.length < limit; number -= 1) {
-    const note = fold.notes.get(fold.byNumber.get(number) ?? "");
-    if (note !== undefined && isSeenBy(note, viewer) && (all || holds(note, nowMs))) listed.push(shown(note));
+  for (const note of newestFirst(fold, ids)) {
+    if (listed.length >= limit) break;
+    if (isSeenBy(note, viewer) && (all || holds(note, nowMs))) listed.push(shown(note));
   }
   return listed;
+}
+
+function* newestFirst(
+  { notes, byNumber, nextNumber }: NoteFold,
+  ids: readonly string[] | undefined,
+): Generator<KeptNote> {
+  if (ids !== undefined) {
+    const named = [...new Set(ids)].flatMap((id) => notes.get(id) ?? []);
+    yield* named.sort((one, two) => two.number - one.number);
+    return;
+  }
+  for (let number = nextNumber - 1; number >= 0; number -= 1) {
+    const note = notes.get(byNumber.get(number) ?? "");
+    if (note !== undefined) yield note;
+  }
 }

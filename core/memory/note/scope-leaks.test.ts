@@ -72,7 +72,7 @@ async function told(viewer: Viewer, words: string, way: number): Promise<string[
     answers.push(...hits.flatMap(({ id, text, reason }) => [id, text, ...reason.folded]));
   }
   answers.push(...(await memory.find(`label:shared ${words}`, { viewer })).map(({ id }) => id));
-  const recalled = await turnRecall(memory, LIMITS)(words, viewer, never);
+  const recalled = await turnRecall(memory, LIMITS, () => false)(words, viewer, never);
   answers.push(...(recalled?.memoryIds ?? []), recalled?.text ?? "");
   for (const all of [false, true]) {
     const notes = value(await memory.notes(viewer, { limit: 1_000, all }));

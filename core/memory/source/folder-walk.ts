@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { type Dirent, lstatSync, readdirSync } from "node:fs";
 import { join } from "node:path";
-import { type IgnoreRule, isIgnored, parseIgnoreRules } from "./ignore-rules.ts";
+import { type IgnoreRule, isIgnored, type MatchBudget, parseIgnoreRules } from "./ignore-rules.ts";
 import { readInside } from "./inside-file.ts";
 
 // Runs in a worker thread: plain synchronous calls are the fastest and block nobody there.
@@ -13,11 +13,15 @@ const SKIPPED_FOLDERS: ReadonlySet<string> = new Set(["node_modules", "target", 
 /** In the order in which they are heard: the last word is ours. */
 export const IGNORE_FILES = [".gitignore", ".clawdignore"] as const;
 const PATH_SEPARATOR = "\0";
+/** Some twenty seconds' worth: ten times what a large folder with long .gitignore files takes. */
+const MATCH_LIMIT_STEPS = 4_000_000_000;
 
 /** Paths are relative to the root; folders have no slash at the end, and the root itself is among them as "". */
 export type WalkOutcome =
   | { readonly status: "walked"; readonly paths: string; readonly folders: string }
   | { readonly status: "too-many" }
+  /** Patterns of its ignore files are made to take for ever. */
+  | { readonly status: "too-slow" }
   | { readonly status: "failed"; readonly reason: string };
 
 export type WalkRequest = {
@@ -35,6 +39,7 @@ type Walk = {
   readonly above: ReadonlySet<string>;
   readonly files: string[];
   readonly folders: string[];
+  readonly budget: MatchBudget;
 };
 
 /**
@@ -50,9 +55,11 @@ export function walkFolder({ root, only }: WalkRequest): WalkOutcome {
     above: foldersAbove(wanted ?? []),
     files: [],
     folders: [],
+    budget: { left: MATCH_LIMIT_STEPS },
   };
   try {
     const whole = walkInto(walk, "", [], 0, wanted === undefined);
+    if (walk.budget.left < 0) return { status: "too-slow" };
     if (!whole) return { status: "too-many" };
     return {
       status: "walked",
@@ -98,7 +105,7 @@ function foldersAbove(paths: readonly string[]): ReadonlySet<string> {
   return above;
 }
 
-/** False when there are too many files. */
+/** False when there are too many files, or the budget is spent. */
 function walkInto(walk: Walk, below: string, inherited: readonly IgnoreRule[], depth: number, all: boolean): boolean {
   if (depth > FOLDER_LIMIT_DEPTH) return true;
   const entries = listFolder(join(walk.root, below), depth === 0);
@@ -110,7 +117,8 @@ function walkInto(walk: Walk, below: string, inherited: readonly IgnoreRule[], d
   for (const entry of entries) {
     const path = `${below}${entry.name}`;
     const whole = all || walk.only?.has(path) === true;
-    if (isLeftOut(entry, path, rules) || !(whole || walk.above.has(path))) continue;
+    if (isLeftOut(entry, path, rules, walk.budget) || !(whole || walk.above.has(path))) continue;
+    if (walk.budget.left < 0) return false;
     if (entry.isFile() && whole) walk.files.push(path);
     else if (entry.isDirectory() && !walkInto(walk, `${path}/`, rules, depth + 1, whole)) return false;
     if (walk.files.length > FOLDER_LIMIT_FILES || walk.folders.length > FOLDER_LIMIT_FILES) return false;
@@ -118,10 +126,12 @@ function walkInto(walk: Walk, below: string, inherited: readonly IgnoreRule[], d
   return true;
 }
 
-function isLeftOut(entry: Dirent, path: string, rules: readonly IgnoreRule[]): boolean {
+function isLeftOut(entry: Dirent, path: string, rules: readonly IgnoreRule[], budget: MatchBudget): boolean {
   const isFolder = entry.isDirectory();
   return (
-    entry.name.startsWith(".") || (isFolder && SKIPPED_FOLDERS.has(entry.name)) || isIgnored(rules, path, isFolder)
+    entry.name.startsWith(".") ||
+    (isFolder && SKIPPED_FOLDERS.has(entry.name)) ||
+    isIgnored(rules, path, isFolder, budget)
   );
 }
 

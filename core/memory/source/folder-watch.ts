@@ -13,6 +13,12 @@ const WATCH_BATCH = 128;
 const WALK_MS = 30_000;
 /** How often it is looked whether a root that is gone is back. */
 const RETURN_MS = 1_000;
+/** Names that came or went are looked at together, so often at most: each look may walk the root. */
+const LOOK_MS = 200;
+/** What changes more often than this in a second is not listened to for a while: every event takes a moment of the main thread. */
+const STORM_EVENTS = 20_000;
+const STORM_WINDOW_MS = 1_000;
+const STORM_REST_MS = 10_000;
 
 export type WatchEars = {
   /** Folders below a root that are not left out, relative, the root as "". */
@@ -45,6 +51,13 @@ export function watchFolder(root: string, ears: WatchEars, limits: WatchLimits =
   let identity = "";
   let isReady = false;
   let work: Promise<void> = Promise.resolve();
+  /** Names that came or went since the last look. */
+  const renamed = new Set<string>();
+  let haveRulesChanged = false;
+  let looking: NodeJS.Timeout | undefined;
+  let heard = 0;
+  let hearing: NodeJS.Timeout | undefined;
+  let isResting = false;
 
   /** One thing at a time; nothing more once it is closed. */
   function later(task: () => Promise<void>): Promise<void> {
@@ -65,6 +78,7 @@ export function watchFolder(root: string, ears: WatchEars, limits: WatchLimits =
   }
 
   async function comeBack(): Promise<void> {
+    isResting = false;
     await start();
     if (identity !== "") dirty.add("");
   }
@@ -72,7 +86,7 @@ export function watchFolder(root: string, ears: WatchEars, limits: WatchLimits =
   /** Brings the watches in line with the folders there are. What was in a new one before its watch is told as changed. */
   async function sync(isFirst: boolean): Promise<void> {
     const listed = await ears.folders(root, signal);
-    if (signal.aborted) return;
+    if (signal.aborted || isResting) return;
     if (!listed.ok) return giveUp(listed.failure.message);
     const wanted = new Set(listed.value);
     for (const folder of [...watchers.keys()]) if (!wanted.has(folder)) drop(folder);
@@ -111,26 +125,64 @@ export function watchFolder(root: string, ears: WatchEars, limits: WatchLimits =
   }
 
   function hear(folder: string, kind: string, name: string): void {
-    if (signal.aborted) return;
+    if (signal.aborted || isResting) return;
+    if (isStorm()) {
+      rest();
+      return;
+    }
     if (folder === "" && (name === "" || name === basename(root))) void later(lookAtRoot);
     const path = [folder, name].filter((part) => part !== "").join("/");
     const names = name.split(/[\\/]/);
     if (IGNORE_FILES.some((file) => file === names.at(-1))) {
       dirty.add(path.split("/").slice(0, -1).join("/"));
-      if (!isDeep) void later(() => sync(false));
+      haveRulesChanged = true;
+      if (!isDeep) lookSoon();
       return;
     }
     if (names.some(isSkippedName)) return;
     dirty.add(path);
-    if (kind === "rename" && !isDeep) void later(() => lookAt(path));
+    if (kind !== "rename" || isDeep) return;
+    renamed.add(path);
+    lookSoon();
+  }
+
+  function lookSoon(): void {
+    looking ??= setTimeout(() => {
+      looking = undefined;
+      void later(lookAtRenamed);
+    }, LOOK_MS).unref();
   }
 
   /** A folder that came needs a watch, one that went or was replaced has a watch on something else. */
-  async function lookAt(path: string): Promise<void> {
-    const isFolder = await isFolderAt(join(root, path));
-    if (!isFolder && !watchers.has(path)) return;
-    for (const folder of [...watchers.keys()]) if (folder === path || folder.startsWith(`${path}/`)) drop(folder);
-    await sync(false);
+  async function lookAtRenamed(): Promise<void> {
+    const paths = [...renamed];
+    renamed.clear();
+    let changed = haveRulesChanged;
+    haveRulesChanged = false;
+    for (const path of paths) {
+      if (!watchers.has(path) && !(await isFolderAt(join(root, path)))) continue;
+      for (const folder of [...watchers.keys()]) if (folder === path || folder.startsWith(`${path}/`)) drop(folder);
+      changed = true;
+    }
+    if (changed) await sync(false);
+  }
+
+  function isStorm(): boolean {
+    heard += 1;
+    hearing ??= setTimeout(() => {
+      hearing = undefined;
+      heard = 0;
+    }, STORM_WINDOW_MS).unref();
+    return heard > STORM_EVENTS;
+  }
+
+  /** Nobody listens for a while; then everything is looked at. */
+  function rest(): void {
+    isResting = true;
+    dropAll();
+    renamed.clear();
+    dirty.add("");
+    after(STORM_REST_MS, comeBack);
   }
 
   async function lookAtRoot(): Promise<void> {
@@ -177,7 +229,7 @@ export function watchFolder(root: string, ears: WatchEars, limits: WatchLimits =
     ready,
     async close() {
       ending.abort();
-      clearTimeout(timer);
+      for (const waiting of [timer, looking, hearing]) clearTimeout(waiting);
       dirty.close();
       dropAll();
       await work;

@@ -52,3 +52,14 @@ test("a pattern made to explode is matched in no time", () => {
   const path = `${"a/".repeat(500)}${"a".repeat(250)}`;
   for (let round = 0; round < 50; round += 1) expect(isIgnored(hostile, path, false)).toBe(false);
 });
+
+test("patterns that are made to take for ever stop when their budget is spent, and honest ones leave most of it", () => {
+  const bomb = parseIgnoreRules(Array.from({ length: 1_000 }, () => `*${"a".repeat(120)}b`).join("\n"), "");
+  const spent = { left: 1_000_000 };
+  expect(isIgnored(bomb, "a".repeat(250), false, spent)).toBe(false);
+  expect(spent.left).toBeLessThan(0);
+  const honest = { left: 1_000_000 };
+  const rules = parseIgnoreRules("*.log\nbuild/\n/coverage\n**/*.tmp\n!keep.tmp", "");
+  expect(isIgnored(rules, "src/deep/below/the/module.ts", false, honest)).toBe(false);
+  expect(honest.left).toBeGreaterThan(999_000);
+});

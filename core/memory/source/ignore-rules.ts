@@ -26,13 +26,21 @@ export function parseIgnoreRules(text: string, base: string): IgnoreRule[] {
   return rules;
 }
 
+/** What matching may still cost, in comparisons of characters; below 0 nothing matches any more. */
+export type MatchBudget = { left: number };
+
 /** Whether the last rule that matches says so. `path` is relative to the root. */
-export function isIgnored(rules: readonly IgnoreRule[], path: string, isFolder: boolean): boolean {
+export function isIgnored(
+  rules: readonly IgnoreRule[],
+  path: string,
+  isFolder: boolean,
+  budget: MatchBudget = { left: Number.POSITIVE_INFINITY },
+): boolean {
   const rule = rules.findLast(
     (candidate) =>
       (isFolder || !candidate.foldersOnly) &&
       path.startsWith(candidate.base) &&
-      matchPath(candidate.components, path.slice(candidate.base.length).split("/")),
+      matchPath(candidate.components, path.slice(candidate.base.length).split("/"), budget),
   );
   return rule !== undefined && !rule.negated;
 }
@@ -84,21 +92,23 @@ function characterClass(body: string): (character: string) => boolean {
   };
 }
 
-function matchPath(components: readonly Component[], names: readonly string[]): boolean {
+function matchPath(components: readonly Component[], names: readonly string[], budget: MatchBudget): boolean {
   return matchSequence(
     components,
     names,
     (component) => component === "any-depth",
-    (component, name) => component !== "any-depth" && matchName(component, name),
+    (component, name) => component !== "any-depth" && matchName(component, name, budget),
+    budget,
   );
 }
 
-function matchName(tokens: readonly Token[], name: string): boolean {
+function matchName(tokens: readonly Token[], name: string, budget: MatchBudget): boolean {
   return matchSequence(
     tokens,
     Array.from(name),
     (token) => token.kind === "star",
     (token, character) => token.kind === "one" && token.accepts(character),
+    budget,
   );
 }
 
@@ -108,12 +118,16 @@ function matchSequence<P, S>(
   subject: readonly S[],
   isWildcard: (part: P) => boolean,
   accepts: (part: P, item: S) => boolean,
+  budget: MatchBudget,
 ): boolean {
   let part = 0;
   let item = 0;
   let wildcard = -1;
   let resumeAt = 0;
+  budget.left -= subject.length;
   while (item < subject.length) {
+    budget.left -= 1;
+    if (budget.left < 0) return false;
     const current = pattern[part];
     if (current !== undefined && isWildcard(current)) {
       wildcard = part;

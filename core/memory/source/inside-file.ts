@@ -1,6 +1,9 @@
 import { closeSync, constants, fstatSync, openSync, readlinkSync, readSync, realpathSync } from "node:fs";
 import { join, sep } from "node:path";
 
+/** The last moment that has a date. */
+const LATEST_MS = 8.64e15;
+
 export type InsideFile =
   | { readonly status: "read"; readonly bytes: Buffer; readonly changedAtMs: number }
   /** Nothing that we would read: a link, a pipe, outside the folder, gone. */
@@ -18,7 +21,7 @@ export function readInside(root: string, path: string, limitBytes: number): Insi
     const stat = fstatSync(descriptor);
     if (!stat.isFile() || !liesIn(root, descriptor, full)) return { status: "no-file" };
     if (stat.size > limitBytes) return { status: "too-large" };
-    return { status: "read", bytes: readAll(descriptor, stat.size), changedAtMs: Math.trunc(stat.mtimeMs) };
+    return { status: "read", bytes: readAll(descriptor, stat.size), changedAtMs: momentOf(stat.mtimeMs) };
   } catch (cause) {
     const { code } = cause as NodeJS.ErrnoException;
     return code === "ENOENT" || code === "ELOOP" || code === "ENOTDIR" || code === "ENXIO"
@@ -27,6 +30,11 @@ export function readInside(root: string, path: string, limitBytes: number): Insi
   } finally {
     if (descriptor !== undefined) closeSync(descriptor);
   }
+}
+
+/** Some file systems keep times that no date stands for; 0 for those. */
+function momentOf(changedAtMs: number): number {
+  return Math.abs(changedAtMs) <= LATEST_MS ? Math.trunc(changedAtMs) : 0;
 }
 
 /** One call may read less than there is. */

@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { fail, ok, type Result } from "../../domain/failure.ts";
@@ -30,7 +31,8 @@ export function memoryCopy(memory: MemoryExport, dir: string): MemoryCopy {
     const revision = await memory.revision();
     if (!revision.ok) return revision;
     if (revision.value === undefined) return ok(undefined);
-    if (newest?.revision === revision.value) return ok(newest);
+    // Memory's folder may be deleted at any time.
+    if (newest?.revision === revision.value && existsSync(newest.folder)) return ok(newest);
     if (count === 0) await rm(dir, { recursive: true, force: true });
     count += 1;
     const folder = join(dir, String(count));

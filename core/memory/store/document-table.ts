@@ -66,14 +66,36 @@ export async function findTexts(
   const found = new Map<number, StoredText>();
   const wanted = ids.filter(Number.isSafeInteger);
   if (wanted.length === 0) return found;
-  const sql = `SELECT chunk_id, key, kind, author, session_id, labels, line, page, title, text, text_hash, at_ms, ordinal
-    FROM chunks JOIN documents USING (doc_id) WHERE NOT staged AND chunk_id IN (${wanted.join(",")})`;
-  for await (const rows of readRows(connection, sql)) for (const row of rows) found.set(Number(row[0]), textOf(row));
+  // Not joined: then DuckDB would unpack all texts instead of asking its index.
+  const pieces = await allRows(
+    connection,
+    `SELECT doc_id, chunk_id, line, page, title, text, text_hash, ordinal FROM chunks
+     WHERE chunk_id IN (${wanted.join(",")})`,
+  );
+  const documentIds = new Set(pieces.map(([documentId]) => Number(documentId)));
+  if (documentIds.size === 0) return found;
+  const documents = await allRows(
+    connection,
+    `SELECT doc_id, key, kind, author, session_id, labels, at_ms FROM documents
+     WHERE doc_id IN (${[...documentIds].join(",")}) AND NOT staged`,
+  );
+  const byId = new Map(documents.map((document) => [Number(document[0]), document]));
+  for (const piece of pieces) {
+    const document = byId.get(Number(piece[0]));
+    if (document !== undefined) found.set(Number(piece[1]), textOf(document, piece));
+  }
   return found;
 }
 
-function textOf(row: readonly DuckDBValue[]): StoredText {
-  const [, key, kind, author, sessionId, labels, line, page, title, text, textHash, atMs, ordinal] = row;
+async function allRows(connection: DuckDBConnection, sql: string): Promise<DuckDBValue[][]> {
+  const all: DuckDBValue[][] = [];
+  for await (const rows of readRows(connection, sql)) for (const row of rows) all.push(row);
+  return all;
+}
+
+function textOf(document: readonly DuckDBValue[], piece: readonly DuckDBValue[]): StoredText {
+  const [, key, kind, author, sessionId, labels, atMs] = document;
+  const [, , line, page, title, text, textHash, ordinal] = piece;
   return {
     key: String(key),
     kind: String(kind) as StoredText["kind"],

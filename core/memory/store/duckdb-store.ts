@@ -1,13 +1,14 @@
-import { statfs } from "node:fs/promises";
+import { statSync } from "node:fs";
+import { rm, statfs } from "node:fs/promises";
 import { ok, type Result } from "../../domain/failure.ts";
 import { findDocuments, findTexts, stageDocuments } from "./document-table.ts";
 import { appendRows, attemptQuery, inTransaction, readRows } from "./duckdb.ts";
 import { publishDocuments } from "./publication.ts";
-import { readSegmentFile, removeSegmentFiles, segmentFile, vectorBlockFile } from "./segment-files.ts";
+import { readSegmentFile, removeSegmentFiles, segmentFile, segmentTextFile, vectorBlockFile } from "./segment-files.ts";
 import type { Publication, SegmentText, Store, StoreCounts, StoredSegment } from "./store.ts";
 import { findProblems } from "./store-check.ts";
 import { exportParquet, exportQueryViews } from "./store-export.ts";
-import { fillIds, type StoreHandles, takeTurns } from "./store-handles.ts";
+import { fillIds, type StoreHandles, sqlText, takeTurns } from "./store-handles.ts";
 import { openVectorCache } from "./vector-cache.ts";
 
 /** What an opening found. */
@@ -26,6 +27,7 @@ export function storeOver(handles: StoreHandles, state: OpenedState): Store {
   const exclusive = takeTurns();
   const onePublication = takeTurns();
   const vectors = openVectorCache(handles, exclusive);
+  const inode = inodeOf(file);
   let nextDocumentId = state.lastDocumentId + 1;
   let nextSegmentId = state.lastSegmentId + 1;
   let revision = 0;
@@ -128,6 +130,27 @@ export function storeOver(handles: StoreHandles, state: OpenedState): Store {
     }
   }
 
+  async function withSegmentTexts<T>(
+    segmentId: number,
+    work: (file: string) => Promise<Result<T>>,
+  ): Promise<Result<T>> {
+    const textFile = segmentTextFile(segmentFolder, segmentId);
+    try {
+      const written = await attemptQuery(file, async () => {
+        const connection = await instance.connect();
+        try {
+          await connection.run(`COPY (SELECT row, title, text FROM placements JOIN chunks USING (doc_id, ordinal)
+            WHERE segment_id = ${segmentId} ORDER BY row) TO ${sqlText(textFile)} (FORMAT json)`);
+        } finally {
+          connection.closeSync();
+        }
+      });
+      return written.ok ? await work(textFile) : written;
+    } finally {
+      await rm(textFile, { force: true });
+    }
+  }
+
   async function readWatermarks(): Promise<Map<string, number>> {
     const found = new Map<string, number>();
     for await (const rows of readRows(reader, "SELECT session_id, seq FROM watermarks"))
@@ -136,20 +159,14 @@ export function storeOver(handles: StoreHandles, state: OpenedState): Store {
   }
 
   async function counts(): Promise<StoreCounts> {
-    const sql = `SELECT count(*) FILTER (WHERE kind IN ('file', 'pdf')), count(*) FILTER (WHERE kind = 'document'),
-      count(*) FILTER (WHERE kind = 'conversation'), coalesce(sum(pieces), 0) FROM documents WHERE NOT staged`;
-    const [files, documents, messages, pieces] = await readNumbers(sql);
+    // A PDF without pieces is one that has no text to have.
+    const sql = `SELECT count(*) FILTER (WHERE kind = 'file' OR (kind = 'pdf' AND pieces > 0)), count(*) FILTER (WHERE kind = 'document'),
+      count(*) FILTER (WHERE kind = 'conversation'), coalesce(sum(pieces), 0),
+      coalesce(sum(pieces) FILTER (WHERE kind = 'conversation'), 0) FROM documents WHERE NOT staged`;
+    const [files = 0, documents = 0, messages = 0, pieces = 0, messagePieces = 0] = await readNumbers(sql);
     const figures = "SELECT coalesce(sum(skipped), 0), coalesce(sum(removed), 0), coalesce(sum(errors), 0) FROM runs";
-    const [skipped, removed, errors] = await readNumbers(figures);
-    return {
-      ...{
-        files: files ?? 0,
-        documents: documents ?? 0,
-        messages: messages ?? 0,
-        pieces: pieces ?? 0,
-      },
-      ...{ skipped: skipped ?? 0, removed: removed ?? 0, errors: errors ?? 0 },
-    };
+    const [skipped = 0, removed = 0, errors = 0] = await readNumbers(figures);
+    return { files, documents, messages, pieces, messagePieces, skipped, removed, errors };
   }
 
   async function readNumbers(sql: string): Promise<number[]> {
@@ -172,6 +189,8 @@ export function storeOver(handles: StoreHandles, state: OpenedState): Store {
     // What is under way ends first: closing takes the connections away from it.
     await onePublication(() => exclusive(() => Promise.resolve()));
     await removeSegmentFiles(segmentFolder, outgoing);
+    // Closing writes everything down on this thread, this does it beside. What fails now is in the log of writes anyway.
+    await writer.run("CHECKPOINT").catch(() => undefined);
     writer.closeSync();
     reader.closeSync();
     instance.closeSync();
@@ -191,6 +210,7 @@ export function storeOver(handles: StoreHandles, state: OpenedState): Store {
           return stageDocuments(handles, documents, firstId);
         }),
       ),
+    isInPlace: () => inodeOf(file) === inode && inodeOf(segmentFolder) !== undefined,
     freeBytes: () =>
       attemptQuery(file, async () => {
         const { bavail, bsize } = await statfs(segmentFolder);
@@ -210,6 +230,7 @@ export function storeOver(handles: StoreHandles, state: OpenedState): Store {
       ),
     texts: (ids) => attemptQuery(file, () => findTexts(reader, ids)),
     segmentTexts,
+    withSegmentTexts,
     watermarks: () => attemptQuery(file, readWatermarks),
     counts: () => attemptQuery(file, counts),
     vectorsOf: vectors.vectorsOf,
@@ -235,6 +256,10 @@ export function storeOver(handles: StoreHandles, state: OpenedState): Store {
       ),
     close,
   };
+}
+
+function inodeOf(path: string): bigint | undefined {
+  return statSync(path, { bigint: true, throwIfNoEntry: false })?.ino;
 }
 
 function isEmpty({ freshIds, goneIds, watermarks, adopted, figures }: Publication): boolean {

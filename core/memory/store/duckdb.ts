@@ -6,6 +6,8 @@ import { type Failed, type Failure, fail, ok, type Result } from "../../domain/f
 
 /** Filling a data chunk runs on the caller's thread: small ones keep it free for others. */
 const APPEND_BATCH_ROWS = 256;
+/** So does taking values out of one. */
+const READ_BATCH_ROWS = 512;
 
 export type DuckDb = typeof import("@duckdb/node-api");
 export type { DuckDBConnection, DuckDBInstance, DuckDBType, DuckDBValue };
@@ -51,7 +53,7 @@ function translate(what: string, cause: unknown): Failed {
   return fail("unavailable", `${what}: ${line}`, { hint: "try again; deleting the file is harmless", cause });
 }
 
-/** The rows of a query, some 2,000 at a time, so that a large answer never holds up the thread for long. */
+/** The rows of a query, a few hundred at a time, and the thread is free for others between them. */
 export async function* readRows(
   connection: DuckDBConnection,
   sql: string,
@@ -59,7 +61,11 @@ export async function* readRows(
 ): AsyncGenerator<DuckDBValue[][]> {
   const result = await connection.run(sql, values);
   for (let chunk = await result.fetchChunk(); chunk !== null && chunk.rowCount > 0; chunk = await result.fetchChunk()) {
-    yield chunk.getRows();
+    for (let start = 0; start < chunk.rowCount; start += READ_BATCH_ROWS) {
+      if (start > 0) await setImmediate();
+      const count = Math.min(READ_BATCH_ROWS, chunk.rowCount - start);
+      yield Array.from({ length: count }, (_, index) => chunk.getRowValues(start + index));
+    }
   }
 }
 

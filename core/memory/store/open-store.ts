@@ -9,7 +9,7 @@ import { tidySegmentFolder } from "./segment-files.ts";
 import type { Store } from "./store.ts";
 
 /** Any other form of the file is moved aside and rebuilt. */
-const FORMAT = `2.${ANALYZER_VERSION}`;
+const FORMAT = `3.${ANALYZER_VERSION}`;
 const MEMORY_LIMIT = "256MB";
 const THREADS = "2";
 
@@ -20,6 +20,8 @@ const SCHEMA = `
     session_id VARCHAR, labels VARCHAR, at_ms DOUBLE, staged BOOLEAN, pieces INTEGER);
   CREATE TABLE chunks(doc_id BIGINT, chunk_id BIGINT, ordinal INTEGER, line INTEGER, page INTEGER, title VARCHAR,
     text VARCHAR, text_hash VARCHAR);
+  CREATE INDEX chunks_by_id ON chunks(chunk_id);
+  CREATE INDEX documents_by_id ON documents(doc_id);
   CREATE TABLE segments(segment_id BIGINT, documents INTEGER, crc32 BIGINT);
   CREATE TABLE placements(segment_id BIGINT, row INTEGER, doc_id BIGINT, ordinal INTEGER);
   CREATE TABLE dead(segment_id BIGINT, row INTEGER);

@@ -127,7 +127,7 @@ async function buildPart(
   try {
     // DuckDB's threads write it and a worker reads it: the texts never pass through this one.
     await exclusive(() =>
-      handles.writer.run(`COPY (SELECT c.chunk_id AS id, key, kind, author, session_id, labels, at_ms, title, text
+      handles.writer.run(`COPY (SELECT c.chunk_id AS id, key, kind, author, session_id, labels, at_ms, ordinal, title, text
         FROM plan p JOIN chunks c USING (doc_id, ordinal) JOIN documents USING (doc_id)
         WHERE n >= ${first} AND n < ${end} ORDER BY n) TO ${sqlText(inputFile)} (FORMAT json)`),
     );

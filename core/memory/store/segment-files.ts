@@ -17,6 +17,11 @@ export function segmentInputFile(folder: string, segmentId: number): string {
   return join(folder, `${segmentId}.input`);
 }
 
+/** What vectors are made from in a thread; removed when they are. */
+export function segmentTextFile(folder: string, segmentId: number): string {
+  return join(folder, `${segmentId}.texts`);
+}
+
 export function vectorBlockFile(folder: string, segmentId: number, embedderId: string): string {
   return join(folder, `${segmentId}.${hash("sha256", embedderId, "hex").slice(0, EMBEDDER_KEY_CHARS)}.vec`);
 }

@@ -52,7 +52,14 @@ export function holdStore({ dir, refill, build, idleTimeoutMs }: StoreHolderOpti
     const opened = await openStore(dir);
     if (!opened.ok) return opened;
     const lent = lend(opened.value);
-    const filled = opened.value.fresh ? await refill(lent) : await load(lent);
+    let filled: Result<void>;
+    try {
+      filled = opened.value.fresh ? await refill(lent) : await load(lent);
+    } catch (cause) {
+      // Left open, it would refuse every later opening.
+      retire(lent, false);
+      throw cause;
+    }
     if (filled.ok) return ok(lent);
     retire(lent, filled.failure.code === "corrupt");
     return filled;
@@ -108,7 +115,9 @@ export function holdStore({ dir, refill, build, idleTimeoutMs }: StoreHolderOpti
       if (opening === mine) opening = undefined;
       return lent;
     }
-    // It went to rest between two turns of the loop.
+    // Somebody deleted its files: it is made anew, as it would be after a restart.
+    if (!lent.value.store.isInPlace()) retire(lent.value, false);
+    // Or it went to rest between two turns of the loop.
     if (lent.value.retired.aborted && lent.value.users === 0) return useOnce(work);
     clearTimeout(idle);
     lent.value.users += 1;
@@ -129,8 +138,12 @@ export function holdStore({ dir, refill, build, idleTimeoutMs }: StoreHolderOpti
       return !result.ok && result.failure.code === "corrupt" ? useOnce(work) : result;
     },
     async whileClosed(work) {
-      const lent = await opening;
-      if (lent?.ok) retire(lent.value, false);
+      // No wait between the last look and the promise that openings wait for.
+      for (let mine = opening; mine !== undefined; mine = opening) {
+        const lent = await mine;
+        if (lent.ok) retire(lent.value, false);
+        if (opening === mine) opening = undefined;
+      }
       const done = giving.then(work);
       giving = done.then(
         () => undefined,

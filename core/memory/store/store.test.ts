@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -97,6 +98,17 @@ test("rows of a segment come in their order, without the dead ones", async () =>
   for await (const batch of store.segmentTexts(segments[0]?.segmentId ?? 0))
     for (const { row, text } of unwrap(batch)) rows.push(`${row} ${text}`);
   expect(rows).toEqual(["0 one", "1 two", "3 four", "4 five", "5 six"]);
+  let textFile = "";
+  const lines = await store.withSegmentTexts(segments[0]?.segmentId ?? 0, async (file) => {
+    textFile = file;
+    return { ok: true, value: await readFile(file, "utf8") };
+  });
+  const read = unwrap(lines)
+    .split("\n")
+    .filter(Boolean)
+    .map((line) => JSON.parse(line) as { row: number; text: string });
+  expect(read.map(({ row, text }) => `${row} ${text}`)).toEqual(rows);
+  expect(existsSync(textFile)).toBe(false);
   await close(store);
   const again = unwrap(await (await open()).segments());
   expect(again.segments).toMatchObject([{ documents: 6, dead: new Uint8Array([0, 0, 1, 0, 0, 0]) }]);
@@ -280,6 +292,32 @@ test("a holder builds lost segments again, makes a damaged store anew, and lets 
   unwrap(await holder.whileClosed(() => removeStore(dir)));
   expect(await count()).toEqual(ok(1));
   expect(refills).toBe(3);
+});
+
+test("nobody opens the store while it is closed for somebody, not even for the first time", async () => {
+  const refill = () => Promise.resolve(ok(undefined));
+  const holder = holdStore({ dir, refill, build, idleTimeoutMs: 60_000 });
+  opened.push(holder);
+  const closed = holder.whileClosed(async () => {
+    const alone = await openStore(dir);
+    if (alone.ok) await alone.value.close();
+    return alone.ok || alone.failure.message;
+  });
+  const used = holder.use(({ store }) => store.counts());
+  expect(await closed).toBe(true);
+  expect(await used).toMatchObject({ ok: true, value: { pieces: 0 } });
+});
+
+test("a filling that breaks leaves a store that can be opened again", async () => {
+  let fillings = 0;
+  const refill = () => {
+    fillings += 1;
+    return fillings === 1 ? Promise.reject(new Error("broken")) : Promise.resolve(ok(undefined));
+  };
+  const holder = holdStore({ dir, refill, build, idleTimeoutMs: 60_000 });
+  opened.push(holder);
+  await expect(holder.use(({ store }) => store.counts())).rejects.toThrow("broken");
+  expect(await holder.use(({ store }) => store.counts())).toMatchObject({ ok: true });
 });
 
 test("the list of what is indexed takes over the folders of an earlier version", async () => {

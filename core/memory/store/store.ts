@@ -128,6 +128,8 @@ export type StoreCounts = {
   readonly documents: number;
   readonly messages: number;
   readonly pieces: number;
+  /** Those of messages. */
+  readonly messagePieces: number;
   /** Of the last runs over whole sources. */
   readonly skipped: number;
   readonly removed: number;
@@ -157,6 +159,8 @@ export type Store = {
   documentsOf(scope: DocumentScope): Promise<Result<StoredDocument[]>>;
   /** Keeps whole documents for a later publication, durable on return; gives their ids in order. */
   stage(documents: readonly DocumentToStage[]): Promise<Result<number[]>>;
+  /** False when its file or its folder of segments was taken away under it: what it writes from then on would be lost. */
+  isInPlace(): boolean;
   /** Room that is left on its disk. */
   freeBytes(): Promise<Result<number>>;
   /** Gives up everything that is staged, and the space that it takes on disk. */
@@ -169,6 +173,8 @@ export type Store = {
   texts(ids: readonly number[]): Promise<Result<Map<number, StoredText>>>;
   /** In batches, in the order of the rows; dead ones are missing. */
   segmentTexts(segmentId: number): AsyncIterable<Result<readonly SegmentText[]>>;
+  /** The same as JSON lines of row, title and text in a file that is there while the work runs: for a thread to read. */
+  withSegmentTexts<T>(segmentId: number, work: (file: string) => Promise<Result<T>>): Promise<Result<T>>;
   /** How far each conversation was read: session id to number of the last event. */
   watermarks(): Promise<Result<Map<string, number>>>;
   counts(): Promise<Result<StoreCounts>>;

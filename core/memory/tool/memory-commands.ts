@@ -1,7 +1,7 @@
 import { fail, ok, type Result } from "../../domain/failure.ts";
 import type { Memory, MemoryHit, Note, Viewer } from "../../domain/memory.ts";
 import type { SlashCommand, SlashOutcome } from "../../domain/slash-command.ts";
-import { ageOf } from "./moment.ts";
+import { ageOf } from "./age.ts";
 import { counted, firstChars } from "./tool-answer.ts";
 
 const LIST_NOTES = 50;
@@ -49,7 +49,9 @@ async function list(memory: Memory, { viewer }: Ask, now: () => number): Promise
   const notes = await memory.notes(viewer, { limit: LIST_NOTES, all: false });
   if (!notes.ok) return notes;
   if (notes.value.length === 0) return ok("Memory holds no notes. /remember TEXT keeps one.");
-  return ok(notes.value.map((note) => noteLine(note, now())).join("\n"));
+  const lines = notes.value.map((note) => noteLine(note, now()));
+  const more = lines.length < LIST_NOTES ? [] : ["These are the newest; `claw memory notes` lists more."];
+  return ok([...lines, ...more].join("\n"));
 }
 
 function noteLine({ id, text, author, atMs, scope, importance, labels }: Note, nowMs: number): string {

@@ -148,7 +148,7 @@ test("without a query it says which field is missing; without a hit it says so",
     count: 0,
     message: expect.stringMatching(/^Nothing/),
   });
-  expect((await run("memory_search", { query: "x", after: "yesterday-ish" })).output).toContain("is no moment");
+  expect((await run("memory_search", { query: "x", after: "yesterday-ish" })).output).toContain("is no date");
 });
 
 test("filters narrow by kind, path and time", async () => {
@@ -165,6 +165,20 @@ test("filters narrow by kind, path and time", async () => {
   expect(await paths({ label: "sea" })).toEqual([""]);
   expect(await paths({ kind: "note", before: "2026-04-30" })).toEqual([]);
   expect(await paths({ kind: "note", after: "2d" })).toEqual([""]);
+});
+
+test("whoever remembers hears of notes about the same matter, that one of them may not hold any more", async () => {
+  const similarTo = async (text: string, more: JsonObject = {}) => {
+    const kept = await told<{ similar: { memory_id: string }[]; hint?: string }>("remember", { text, ...more });
+    expect(kept.hint === undefined).toBe(kept.similar.length === 0);
+    return kept.similar.map(({ memory_id }) => memory_id);
+  };
+  expect(await similarTo("The owner's dentist is Doctor Yilmaz, near the station.")).toEqual([]);
+  expect(await similarTo("Deployments happen on Tuesdays.")).toEqual([]);
+  expect(await similarTo("The dentist is Doctor Okafor in Bergweg now.")).toEqual(["n1"]);
+  expect(await similarTo("Deployments happen on Wednesdays.", { supersedes: "n2" })).toEqual([]);
+  expect(await similarTo("deployments happen on wednesdays")).toEqual(["n4"]);
+  expect(await similarTo("The owner sings in a choir.")).toEqual([]);
 });
 
 test("a note is remembered as the agent's, recalled with all that was said of it, and forgotten with a preview", async () => {
@@ -217,7 +231,7 @@ test("a note of one conversation or another folder is not for others; what is mi
   expect(await run("forget", { memory_id: "n1" }, "there")).toMatchObject({ failure: { code: "not_found" } });
   expect((await run("remember", {})).output).toContain("Missing required field 'text'");
   expect((await run("forget", {})).output).toContain("Missing required field 'memory_id'");
-  expect((await run("remember", { text: "x", expires: "soon" })).output).toContain("is no moment");
+  expect((await run("remember", { text: "x", expires: "soon" })).output).toContain("is no date");
 });
 
 test("recall finds what the person said elsewhere by characters that match, newest first, with ages", async () => {
@@ -248,6 +262,14 @@ test("recall finds what the person said elsewhere by characters that match, newe
   await journal.remove("later");
   expect((await told<Recalled>("recall", { query: "news" })).messages).toEqual([]);
   expect((await run("recall", { query: "x".repeat(201) })).status).toBe("failed");
+});
+
+test("where past conversations are not to be found, recall tells of notes alone", async () => {
+  await converse("old", "I like the harbour");
+  await run("remember", { text: "the harbour freezes in winter" });
+  tools = memoryTools({ memory, journal: undefined, now: () => nowMs });
+  const { memories, messages } = await told<Recalled>("recall", { query: "harbour" });
+  expect([memories.length, messages]).toEqual([1, []]);
 });
 
 test("/memory shows what was remembered, finds it, forgets it, and counts", async () => {

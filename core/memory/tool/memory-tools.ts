@@ -8,8 +8,8 @@ import { searchTool } from "./search-tool.ts";
 
 export type MemoryToolParts = {
   readonly memory: Memory;
-  /** Of the conversations. */
-  readonly journal: Journal;
+  /** Of the conversations; undefined when past ones are not to be found. */
+  readonly journal: Journal | undefined;
   /** Milliseconds since 1970. */
   readonly now: () => number;
 };
@@ -18,7 +18,7 @@ export type MemoryToolParts = {
 export function memoryTools({ memory, journal, now }: MemoryToolParts): readonly Tool[] {
   return [
     searchTool(memory, now),
-    recallTool(memory, pastMessages(journal), now),
+    recallTool(memory, journal && pastMessages(journal), now),
     rememberTool(memory, now),
     forgetTool(memory),
   ];

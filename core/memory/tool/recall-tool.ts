@@ -2,7 +2,7 @@ import type { JsonObject } from "@bufbuild/protobuf";
 import { ok, type Result } from "../../domain/failure.ts";
 import type { Memory, Note, Viewer } from "../../domain/memory.ts";
 import type { Tool } from "../../domain/tool.ts";
-import { ageOf } from "./moment.ts";
+import { ageOf } from "./age.ts";
 import { sourceOf } from "./note-tools.ts";
 import type { PastMatch, PastMessages } from "./past-messages.ts";
 import { answer, counted, failed, firstChars, numberArg, textArg } from "./tool-answer.ts";
@@ -11,13 +11,12 @@ const TIMEOUT_MS = 60_000;
 const QUERY_LIMIT_CHARS = 200;
 const DEFAULT_NOTES = 5;
 const NOTES_LIMIT = 50;
-/** Above what memory holds. */
-const ALL_NOTES = 100_000;
 const NOTE_LIMIT_CHARS = 1_500;
 const MESSAGES = 3;
 const MESSAGE_LIMIT_CHARS = 100;
+const NOTHING_SAID: Result<readonly PastMatch[]> = ok([]);
 
-export function recallTool(memory: Memory, past: PastMessages, now: () => number): Tool {
+export function recallTool(memory: Memory, past: PastMessages | undefined, now: () => number): Tool {
   return {
     name: "recall",
     description:
@@ -55,7 +54,7 @@ export function recallTool(memory: Memory, past: PastMessages, now: () => number
       const viewer = { workspace, sessionId };
       const [noted, said] = await Promise.all([
         recallNotes(memory, query, viewer, numberArg(args, "k", numberArg(args, "limit", DEFAULT_NOTES)), signal),
-        past.find(query, sessionId, MESSAGES, signal),
+        past?.find(query, sessionId, MESSAGES, signal) ?? NOTHING_SAID,
       ]);
       if (!noted.ok) return failed(noted.failure);
       if (!said.ok) return failed(said.failure);
@@ -80,7 +79,8 @@ async function recallNotes(
   const found = await memory.search({ text, limit, viewer, filter: { kinds: ["note"] } }, signal);
   if (!found.ok) return found;
   if (found.value.hits.length === 0) return ok([]);
-  const notes = await memory.notes(viewer, { limit: ALL_NOTES, all: false });
+  const ids = found.value.hits.map(({ id }) => id);
+  const notes = await memory.notes(viewer, { limit: ids.length, all: false, ids });
   if (!notes.ok) return notes;
   const byId = new Map(notes.value.map((note) => [note.id, note]));
   return ok(

@@ -9,8 +9,8 @@ import {
   type MemoryKind,
   type SearchMode,
 } from "../../domain/memory.ts";
+import { readMoment } from "../../domain/moment.ts";
 import type { Tool } from "../../domain/tool.ts";
-import { readMoment } from "./moment.ts";
 import { answer, failed, firstChars, numberArg, textArg } from "./tool-answer.ts";
 
 const TIMEOUT_MS = 60_000;
@@ -90,7 +90,7 @@ function readFilter(args: JsonObject, nowMs: number): Result<MemoryFilter> {
   ] as const) {
     const text = textArg(args, key);
     if (text === "") continue;
-    const read = readMoment(text, nowMs, -1);
+    const read = readMoment(text, nowMs, "back");
     if (!read.ok) return read;
     moments[name] = read.value;
   }

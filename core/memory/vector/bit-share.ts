@@ -1,4 +1,4 @@
-import { bestRows } from "./best-rows.ts";
+import { bestScored } from "../lexical/best-scored.ts";
 import { type KernelHouse, type SharedMemory, scratchAddresses, threadKernels } from "./kernel.ts";
 import { normalize, writeSigns } from "./quantize.ts";
 import type { BlockLayout, BlockShape } from "./vector-block.ts";
@@ -63,16 +63,16 @@ function nearestRows(kernels: KernelHouse, block: Block, layout: BlockLayout, qu
   const { queryFloats, report } = scratchAddresses;
   scratch.queryFloats.fill(0);
   scratch.queryFloats.set(query);
-  const best = bestRows(SAMPLE_NEAREST);
+  const best = bestScored(SAMPLE_NEAREST);
   for (let from = 0; from < block.rows; from += scratch.scores.length) {
     const to = Math.min(from + scratch.scores.length, block.rows);
     kernels.kernelOf(block.memory).scanFloat32(layout.exact, layout.exactStrideBytes, from, to, queryFloats, report);
     for (let row = from; row < to; row += 1) {
       const score = scratch.scores[row - from] ?? 0;
-      if (score > best.least()) best.offer({ block: 0, row, id: row, score });
+      if (score > best.least()) best.offer({ id: row, score });
     }
   }
-  return best.take().map(({ row }) => row);
+  return best.take().map(({ id }) => id);
 }
 
 function shareWithin(distances: Uint16Array, limit: number): number {

@@ -1,3 +1,4 @@
+import { HASH_FACTOR, hashUnits, spreadBits } from "../lexical/unit-hash.ts";
 import { normalize } from "./quantize.ts";
 
 // The embedder that needs no model, no key and no network: words, pairs of neighbours and parts of words are hashed to
@@ -33,20 +34,14 @@ type Feature = { readonly place: number; readonly sign: number };
 /** A term's own feature and those of its parts. */
 type TermFeatures = { readonly word: Feature; readonly parts: readonly Feature[]; readonly hash: number };
 
-/**
- * @param analyze text to terms, the same that the index of words uses. Keeps a bounded cache, so make one a thread.
- * @param dimensions HASH_DIMENSIONS; others are for measuring.
- */
-export function createHashEmbedder(
-  analyze: (text: string) => readonly string[],
-  dimensions: number = HASH_DIMENSIONS,
-): HashEmbedder {
+/** @param analyze text to terms, the same that the index of words uses. Keeps a bounded cache, so make one a thread. */
+export function createHashEmbedder(analyze: (text: string) => readonly string[]): HashEmbedder {
   const cache = new Map<string, TermFeatures>();
 
   function featureOf(hash: number): Feature {
     // The sign comes from other bits than the place, so that features that meet cancel out on average.
-    const mixed = finish(hash);
-    return { place: (mixed >>> 1) % dimensions, sign: mixed & 1 ? 1 : -1 };
+    const mixed = spreadBits(hash);
+    return { place: (mixed >>> 1) % HASH_DIMENSIONS, sign: mixed & 1 ? 1 : -1 };
   }
 
   function featuresOf(term: string): TermFeatures {
@@ -62,7 +57,7 @@ export function createHashEmbedder(
 
   function embed(text: string, rarity: (term: string) => number): Float32Array {
     const terms = analyze(text);
-    const vector = new Float32Array(dimensions);
+    const vector = new Float32Array(HASH_DIMENSIONS);
     const add = ({ place, sign }: Feature, weight: number) => {
       vector[place] = (vector[place] ?? 0) + sign * weight;
     };
@@ -111,24 +106,13 @@ function partsOf(term: string): string[] {
   return Array.from({ length: count }, (_, start) => marked.slice(start, start + PART_CHARACTERS));
 }
 
-/** FNV-1a over UTF-16 units, 32 bits. */
 function hashText(kind: string, text: string): number {
-  let hash = 0x811c_9dc5;
-  for (const part of [kind, text])
-    for (let at = 0; at < part.length; at += 1) hash = Math.imul(hash ^ part.charCodeAt(at), 0x0100_0193);
-  return hash >>> 0;
+  return hashUnits(text, hashUnits(kind)) >>> 0;
 }
 
 function hashNumbers(first: number, second: number): number {
-  let hash = hashText(PAIR, "");
+  let hash = hashUnits(PAIR);
   for (const number of [first, second])
-    for (let shift = 0; shift < 32; shift += 8) hash = Math.imul(hash ^ ((number >>> shift) & 0xff), 0x0100_0193);
+    for (let shift = 0; shift < 32; shift += 8) hash = Math.imul(hash ^ ((number >>> shift) & 0xff), HASH_FACTOR);
   return hash >>> 0;
-}
-
-/** Spreads the bits of a hash: the low ones of FNV depend on too few characters. */
-function finish(hash: number): number {
-  let mixed = Math.imul(hash ^ (hash >>> 16), 0x85eb_ca6b);
-  mixed = Math.imul(mixed ^ (mixed >>> 13), 0xc2b2_ae35);
-  return (mixed ^ (mixed >>> 16)) >>> 0;
 }

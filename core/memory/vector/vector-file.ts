@@ -1,7 +1,7 @@
-import { closeSync, fsyncSync, openSync, readSync, renameSync, rmSync, statSync, writeSync } from "node:fs";
-import { dirname } from "node:path";
+import { closeSync, openSync, readSync, statSync } from "node:fs";
 import { crc32 } from "node:zlib";
 import { fail, ok, type Result } from "../../domain/failure.ts";
+import { writeDurably } from "./durable-file.ts";
 import { createSharedMemory } from "./kernel.ts";
 import {
   type BlockHeader,
@@ -16,28 +16,19 @@ import {
 
 // A block as a file, byte for byte as it lies in memory. Everything here waits for the disk: call it in a worker.
 
-/** One read or write; larger ones are cut by the system anyway. */
-const TRANSFER_LIMIT_BYTES = 1 << 26;
+/** One read; larger ones are cut by the system anyway. */
+const READ_LIMIT_BYTES = 1 << 26;
 
-/** Writes a block aside, syncs it and puts it in its place: whoever looks finds all of it or what was there before. */
+/** Durable, all of it or nothing. */
 export function writeVectorFile(path: string, block: VectorBlock): Result<void> {
   const layout = layOutBlock(block);
-  const bytes = new Uint8Array(block.memory.buffer, 0, block.exactInMemory ? layout.endWithExact : layout.exact);
-  const aside = `${path}.new`;
   try {
-    const file = openSync(aside, "w", 0o600);
-    try {
-      for (let at = 0; at < bytes.length; )
-        at += writeSync(file, bytes, at, Math.min(bytes.length - at, TRANSFER_LIMIT_BYTES));
-      fsyncSync(file);
-    } finally {
-      closeSync(file);
-    }
-    renameSync(aside, path);
-    syncFolder(dirname(path));
+    writeDurably(
+      path,
+      new Uint8Array(block.memory.buffer, 0, block.exactInMemory ? layout.endWithExact : layout.exact),
+    );
     return ok(undefined);
   } catch (cause) {
-    rmSync(aside, { force: true });
     return fail("unavailable", `vectors could not be written to ${path}: ${said(cause)}`, {
       hint: "see that the disk has room and the folder may be written",
       cause,
@@ -115,7 +106,7 @@ function readFileHeader(file: number, path: string): BlockHeader | undefined {
 
 function readFully(file: number, target: Uint8Array, from: number): boolean {
   for (let at = 0; at < target.length; ) {
-    const read = readSync(file, target, at, Math.min(target.length - at, TRANSFER_LIMIT_BYTES), from + at);
+    const read = readSync(file, target, at, Math.min(target.length - at, READ_LIMIT_BYTES), from + at);
     if (read === 0) return false;
     at += read;
   }
@@ -133,15 +124,6 @@ function withFile<T>(path: string, work: (file: number) => T): T | undefined {
   } catch {
     // A file that cannot be read is as good as none: it is made anew.
     return undefined;
-  }
-}
-
-function syncFolder(folder: string): void {
-  const handle = openSync(folder, "r");
-  try {
-    fsyncSync(handle);
-  } finally {
-    closeSync(handle);
   }
 }
 

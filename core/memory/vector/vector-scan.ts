@@ -1,5 +1,5 @@
 import { closeSync } from "node:fs";
-import { bestRows, compareFound, type FoundRow } from "./best-rows.ts";
+import { type BestScored, bestScored, compareScored } from "../lexical/best-scored.ts";
 import { FILTER_LEAST_NUMBERS, narrowByBits } from "./bit-filter.ts";
 import {
   createSharedMemory,
@@ -27,6 +27,15 @@ const RESCORE_BYTES = 1 << 20;
 const FIRST_REPORT_ROWS = 64;
 /** What one thread scans in about a millisecond: telling a second one costs a tenth of that, and its caches are cold. */
 const SPLIT_LEAST_BYTES = 8_000_000;
+
+/** A row that a scan found. */
+export type FoundRow = {
+  /** Number of its block in the scan. */
+  readonly block: number;
+  readonly row: number;
+  readonly id: number;
+  readonly score: number;
+};
 
 /** One block to scan. Masks and ids go by row. */
 export type ScanPart = {
@@ -58,14 +67,14 @@ export function scanBlocks(
   const scale = loadQuery(kernels, unit);
   if (scale === 0 || limit < 1) return [];
   const wanted = Math.max(limit * RESCORED_PER_HIT, RESCORED_LEAST_ROWS);
-  const best = bestRows(wanted);
+  const best = bestScored<FoundRow>(wanted);
   const fitting = parts
     .map((part, number) => ({ ...part, number }))
     .filter(({ block }) => block.dimensions === query.length);
   for (const part of narrowByBits(kernels, fitting, wanted, filterLeastNumbers))
     scanPart(kernels, part.number, part, best);
   const found = best.take().map((row) => ({ ...row, score: cosine(row.score * scale) }));
-  return rescore(kernels, parts, found).sort(compareFound).slice(0, limit);
+  return rescore(kernels, parts, found).sort(compareScored).slice(0, limit);
 }
 
 /**
@@ -93,7 +102,7 @@ export function splitScan(parts: readonly ScanPart[], threads: number): readonly
 
 /** One outcome of the outcomes of `splitScan`'s parts. */
 export function mergeFound(outcomes: readonly (readonly FoundRow[])[], limit: number): FoundRow[] {
-  return outcomes.flat().sort(compareFound).slice(0, limit);
+  return outcomes.flat().sort(compareScored).slice(0, limit);
 }
 
 /** Gives the scale of the query's bytes, 0 for one without direction. */
@@ -107,7 +116,7 @@ function loadQuery({ scratch }: KernelHouse, unit: Float32Array): number {
   return quantizeQuery(unit, scratch.queryBytes);
 }
 
-function scanPart(kernels: KernelHouse, number: number, part: ScanPart, best: ReturnType<typeof bestRows>): void {
+function scanPart(kernels: KernelHouse, number: number, part: ScanPart, best: BestScored<FoundRow>): void {
   const { block, mask, ids } = part;
   const { scratch } = kernels;
   const layout = layOutBlock(block);

@@ -1,4 +1,4 @@
-import type { LegRank } from "../../domain/memory.ts";
+import type { LegRank, SharedWords } from "../../domain/memory.ts";
 
 /** Cormack's constant: how little the first ranks stand out from those behind them. */
 const RANK_OFFSET = 60;
@@ -39,6 +39,8 @@ export type FusedHit = {
   readonly vector?: LegRank;
   readonly recency: number;
   readonly importance: number;
+  /** When it was asked for. */
+  readonly shared?: SharedWords;
 };
 
 export type Legs = { readonly lexical: readonly LegHit[]; readonly vector: readonly LegHit[] };
@@ -61,7 +63,7 @@ export function fuseLegs(legs: Legs, rules: FusionRules, factsOf: (hit: LegHit) 
 }
 
 /** The order of answers. */
-export function compareFused(a: FusedHit, b: FusedHit): number {
+function compareFused(a: FusedHit, b: FusedHit): number {
   return b.score - a.score || b.atMs - a.atMs || a.id - b.id;
 }
 

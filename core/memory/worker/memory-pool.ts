@@ -5,6 +5,7 @@ import type { WalkOutcome } from "../source/folder-walk.ts";
 import type { FileOutcome, ReadRequest } from "../source/source-files.ts";
 import type { FusedHit } from "./fusion.ts";
 import type { Presented, PresentRequest } from "./present-task.ts";
+import { shareOf } from "./scan-share.ts";
 import type { SearchRequest } from "./search-task.ts";
 import type { BuiltSegmentFile, SegmentFileRequest } from "./segment-task.ts";
 
@@ -24,6 +25,8 @@ export type PoolLine = "front" | "back";
  * before the first task, ends them after half a minute without one.
  */
 export type MemoryPool = {
+  /** Starts a thread for a search that is to come, unless there is one. */
+  warm(): void;
   search(request: SearchRequest): Promise<Result<readonly FusedHit[]>>;
   present(request: PresentRequest): Promise<Result<readonly Presented[]>>;
   /** For small ones, which a search waits for. */
@@ -59,9 +62,22 @@ export function memoryPool(workerFile: string): MemoryPool {
     }
   }
 
+  function search(request: SearchRequest): Promise<Result<readonly FusedHit[]>> {
+    const share = shareOf(request);
+    if (share === undefined) return run("search", request, "front");
+    const shared = { ...request, share };
+    const searched = run<readonly FusedHit[]>("search", shared, "front");
+    // The search does without, if this comes too late.
+    void run("helpSearch", shared, "front");
+    return searched;
+  }
+
   return {
     run,
-    search: (request) => run("search", request, "front"),
+    warm() {
+      if (!closed && !lines.front.isWarm()) void run("ready", undefined, "front");
+    },
+    search,
     present: (request) => run("present", request, "front"),
     build: (input) => run("build", input, "front"),
     buildFile: (request, signal) => run("buildFile", request, "back", signal),
@@ -77,10 +93,11 @@ export function memoryPool(workerFile: string): MemoryPool {
 
 function lazyPool(workerFile: string, threads: number) {
   let pool: Promise<Piscina> | undefined;
+  let opened: Piscina | undefined;
 
   async function open(): Promise<Piscina> {
     const { Piscina } = await import("piscina");
-    return new Piscina({
+    opened = new Piscina({
       filename: workerFile,
       minThreads: 0,
       maxThreads: threads,
@@ -90,15 +107,23 @@ function lazyPool(workerFile: string, threads: number) {
       env: {},
       resourceLimits: { maxOldGenerationSizeMb: THREAD_LIMIT_HEAP_MIB },
     });
+    return opened;
   }
 
   return {
+    /** Also while its first thread starts. */
+    isWarm: () => pool !== undefined && (opened?.threads.length ?? 1) > 0,
     start() {
-      pool ??= open();
+      // One that could not be opened is tried again.
+      pool ??= open().catch((cause) => {
+        pool = undefined;
+        throw cause;
+      });
       return pool;
     },
     async close() {
-      await (await pool)?.destroy();
+      const opened = await pool?.catch(() => undefined);
+      await opened?.destroy();
     },
   };
 }

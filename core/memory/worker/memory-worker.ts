@@ -10,11 +10,12 @@ import { cutTexts as cut, type TextToCut } from "../source/text-cutting.ts";
 import type { VectorBlock } from "../vector/vector-block.ts";
 import { loadVectorBlock, verifyVectorFile } from "../vector/vector-file.ts";
 import { type AsideRequest, type AsideSegment, buildAside as buildAsideSegment } from "./aside-task.ts";
+import { type ComputedTexts, type ComputeTextsRequest, computeTexts as compute } from "./computed-texts.ts";
 import type { FusedHit } from "./fusion.ts";
 import { type Nearest, type NearestRequest, nearestVectors } from "./nearest-vectors.ts";
-import { openedSegments } from "./opened-segments.ts";
+import { openedBlocks, openedSegments } from "./opened-segments.ts";
 import { type Presented, type PresentRequest, presentPieces } from "./present-task.ts";
-import { type SearchRequest, searchSegments } from "./search-task.ts";
+import { helpSearch as help, type SearchRequest, searchSegments } from "./search-task.ts";
 import { type BuiltSegmentFile, buildSegmentFile, type SegmentFileRequest } from "./segment-task.ts";
 import {
   createVectorMaker,
@@ -26,11 +27,19 @@ import {
 // The entry of the memory's worker threads: everything that takes the processor for longer than a moment.
 
 const analyze = createAnalyzer();
-const open = openedSegments();
 const vectors = createVectorMaker(analyze);
+const means = { open: openedSegments(), openBlocks: openedBlocks(), analyze, vectors };
+
+/** A thread that has answered this has loaded all that a search needs. */
+export function ready(): void {}
 
 export function search(request: SearchRequest): FusedHit[] {
-  return searchSegments(request, { open, analyze, vectors });
+  return searchSegments(request, means);
+}
+
+/** Half of the vectors of a search, for the thread that does the rest of it. */
+export function helpSearch(request: SearchRequest): void {
+  help(request, means);
 }
 
 export function present(request: PresentRequest): Presented[] {
@@ -56,7 +65,19 @@ export function sketch(texts: readonly string[]): Uint32Array {
 
 /** Of documents, by an embedder that needs nobody else. */
 export function embed(request: EmbedRequest): readonly Float32Array[] {
-  return vectors.documents(request);
+  return vectors.documents(request).map(shareNumbers);
+}
+
+/** Shared memory is handed over; anything else would be copied on the main thread. */
+function shareNumbers(vector: Float32Array): Float32Array {
+  const shared = new Float32Array(new SharedArrayBuffer(vector.byteLength));
+  shared.set(vector);
+  return shared;
+}
+
+/** Of texts that never pass through the main thread. */
+export function computeTexts(request: ComputeTextsRequest): ComputedTexts {
+  return compute(request, vectors);
 }
 
 export function loadVectors(file: string): VectorBlock | undefined {

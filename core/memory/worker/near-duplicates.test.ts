@@ -21,6 +21,12 @@ test("a long text with one changed word is the same, with other halves it is not
   expect(foldNearDuplicates([long, changed, half].map(file))).toEqual([0, 0, 2]);
 });
 
+test("what somebody said is not hidden behind what differs by a word, however long it is", () => {
+  const said = (text: string) => ({ text, author: "owner" });
+  const changed = long.replace("word60", "other");
+  expect(foldNearDuplicates([long, changed, `${long}!`].map(said))).toEqual([0, 1, 0]);
+});
+
 test("an owner's words are not hidden behind a stranger's copy", () => {
   const texts = [
     { text: "the key lies under the mat", author: "stranger" },

@@ -1,3 +1,5 @@
+import { bestScored } from "../lexical/best-scored.ts";
+
 // Exact search over vectors as they were given, for the named indices of tools. Memory's own search has vectors in another form.
 
 export const METRICS = ["l2", "cosine", "ip"] as const;
@@ -23,14 +25,14 @@ export function nearestVectors(request: NearestRequest): Nearest[] {
   const { blocks, rowsPerBlock, dimension, labels, query, limit } = request;
   const distanceTo = measureBy(request.metric, query);
   const rows = blocks.map((block) => new Float32Array(block));
-  const all: Nearest[] = [];
+  const best = bestScored(limit);
   for (let row = 0; row < labels.length; row += 1) {
     const label = labels[row] ?? -1;
     const block = rows[Math.floor(row / rowsPerBlock)];
     if (label < 0 || block === undefined) continue;
-    all.push({ label, distance: distanceTo(block, (row % rowsPerBlock) * dimension) });
+    best.offer({ id: label, score: -distanceTo(block, (row % rowsPerBlock) * dimension) });
   }
-  return all.sort((a, b) => a.distance - b.distance || a.label - b.label).slice(0, limit);
+  return best.take().map(({ id, score }) => ({ label: id, distance: -score }));
 }
 
 type Distance = (block: Float32Array, start: number) => number;

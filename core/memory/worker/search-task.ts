@@ -6,15 +6,13 @@ import { type LexicalQuery, termsOfQuery } from "../lexical/query-terms.ts";
 import type { ParsedQuery } from "../lexical/query-text.ts";
 import { applyConditions, rankDocuments } from "../lexical/ranking.ts";
 import type { Segment } from "../lexical/segment.ts";
+import { judgeShared } from "../lexical/shared-words.ts";
 import type { VectorBlock } from "../vector/vector-block.ts";
-import { type ScanPart, scanBlocks } from "../vector/vector-scan.ts";
+import { type FoundRow, mergeFound, type ScanPart, scanBlocks, splitScan } from "../vector/vector-scan.ts";
 import { type FusedHit, type FusionRules, fuseLegs, type LegHit, type PieceFacts } from "./fusion.ts";
-import type { NamedSegment, OpenedSegments } from "./opened-segments.ts";
+import type { NamedBlock, NamedSegment, OpenedBlocks, OpenedSegments } from "./opened-segments.ts";
+import { depthOf, finishShare, helpWith, type ScanShare } from "./scan-share.ts";
 import type { ComputedEmbedder, VectorMaker } from "./vector-task.ts";
-
-/** A leg gives so many for each one that is wanted, and at least so many: with fewer, ranks would say too little. */
-const LEG_HITS_A_RESULT = 3;
-const LEG_LEAST_HITS = 100;
 
 /** The vectors of a segment. The file has the exact ones, when memory has not. */
 export type SegmentVectors = { readonly block: VectorBlock; readonly file?: string };
@@ -23,7 +21,7 @@ export type SearchedSegment = NamedSegment & {
   /** A byte a row, 1 for a piece that is gone. */
   readonly dead: Uint8Array | undefined;
   /** Row i is piece i; undefined while there are none of the embedder in use. */
-  readonly vectors: SegmentVectors | undefined;
+  readonly vectors: (SegmentVectors & NamedBlock) | undefined;
 };
 
 export type SearchRequest = {
@@ -37,17 +35,60 @@ export type SearchRequest = {
   /** Or who computes it; undefined: the vector leg does not run. */
   readonly queryVector: Float32Array | ComputedEmbedder | undefined;
   readonly rules: FusionRules;
+  /** Say of each hit how much of the question it holds. */
+  readonly shared?: boolean;
+  /** Half of the vectors' scan, when a second thread may do it. */
+  readonly share?: ScanShare;
+};
+
+/** What a thread has. */
+export type SearchMeans = {
+  readonly open: OpenedSegments;
+  readonly openBlocks: OpenedBlocks;
+  readonly analyze: Analyzer;
+  readonly vectors: VectorMaker;
 };
 
 /** One whole search but for the texts: what may be answered, both legs, and their fusion. Best first. */
-export function searchSegments(
-  request: SearchRequest,
-  {
-    open,
-    analyze,
-    vectors,
-  }: { readonly open: OpenedSegments; readonly analyze: Analyzer; readonly vectors: VectorMaker },
-): FusedHit[] {
+export function searchSegments(request: SearchRequest, means: SearchMeans): FusedHit[] {
+  const { mode, rules, share } = request;
+  const scene = openScene(request, means);
+  const { opened, masked, query } = scene;
+  const depth = depthOf(rules);
+  const lexical = mode === "vector" ? [] : rankDocuments(masked, query, depth);
+  const scan = mode === "lexical" ? undefined : prepareScan(request, scene, means);
+  const near = scan === undefined ? [] : scanShared(scan, depth, share);
+  const vector = mode === "hybrid" && request.queryVector === "builtin" ? withoutChance(near, lexical) : near;
+  const fused = fuseLegs({ lexical, vector }, rules, ({ segment, row }) => factsOf(opened[segment], row));
+  if (request.shared !== true) return fused;
+  const shared = judgeShared(masked, request.query.plainText, means.analyze);
+  return fused.map((hit) => ({ ...hit, shared: shared(hit.segment, hit.row) }));
+}
+
+/** Texts that share nothing but letters have cosines of up to this with one another when words are hashed. */
+const CHANCE_COSINE = 0.2;
+
+/** What hashed words alone have found must be more than a likeness of letters, or every question would have its ten answers. */
+function withoutChance(near: readonly LegHit[], lexical: readonly LegHit[]): readonly LegHit[] {
+  const seen = new Set(lexical.map(({ segment, row }) => `${segment}/${row}`));
+  return near.filter(({ segment, row, score }) => score > CHANCE_COSINE || seen.has(`${segment}/${row}`));
+}
+
+/** What a second thread does for the same request. */
+export function helpSearch(request: SearchRequest, means: SearchMeans): void {
+  const scan = prepareScan(request, openScene(request, means), means);
+  if (scan === undefined || request.share === undefined) return;
+  const [, second] = splitScan(scan.parts, 2);
+  if (second !== undefined) helpWith(request.share, () => scanBlocks(second, scan.vector, depthOf(request.rules)));
+}
+
+type Scene = {
+  readonly opened: readonly Segment[];
+  readonly masked: readonly RankedSegment[];
+  readonly query: LexicalQuery;
+};
+
+function openScene(request: SearchRequest, { open, analyze }: SearchMeans): Scene {
   const { filter, scopes, rules } = request;
   const judged = { ...filter, and: request.query.filter, scopes, nowMs: rules.nowMs };
   const opened = open(request.segments);
@@ -55,35 +96,48 @@ export function searchSegments(
     const dead = request.segments[index]?.dead;
     return { segment, mask: maskSegment(segment, judged, dead), dead };
   });
-  const query = termsOfQuery(request.query, analyze);
-  const depth = Math.max(rules.limit * LEG_HITS_A_RESULT, LEG_LEAST_HITS);
-  const lexical = request.mode === "vector" ? [] : rankDocuments(masked, query, depth);
-  const vector = request.mode === "lexical" ? [] : scanVectors(request, masked, query, depth, vectors);
-  return fuseLegs({ lexical, vector }, rules, ({ segment, row }) => factsOf(opened[segment], row));
+  return { opened, masked, query: termsOfQuery(request.query, analyze) };
 }
 
+type Scan = {
+  readonly vector: Float32Array;
+  readonly parts: readonly ScanPart[];
+  /** The segment of each part. */
+  readonly numbers: readonly number[];
+};
+
 /** What must and must not be there holds for this leg too. */
-function scanVectors(
+function prepareScan(
   { segments, query: asked, queryVector }: SearchRequest,
-  masked: readonly RankedSegment[],
-  query: LexicalQuery,
-  depth: number,
-  maker: VectorMaker,
-): LegHit[] {
-  if (queryVector === undefined) return [];
+  { masked, query }: Scene,
+  { openBlocks, vectors: maker }: SearchMeans,
+): Scan | undefined {
+  if (queryVector === undefined) return undefined;
   const plan = planQuery(masked, { ...query, terms: [], prefixes: [] });
-  const parts: (ScanPart & { readonly number: number })[] = [];
+  const blocks = openBlocks(segments.flatMap(({ vectors }) => vectors ?? []));
+  const parts: ScanPart[] = [];
+  const numbers: number[] = [];
   for (const [number, { segment, mask }] of masked.entries()) {
-    const vectors = segments[number]?.vectors;
-    if (vectors === undefined) continue;
+    const file = segments[number]?.vectors?.file;
+    const block = segments[number]?.vectors === undefined ? undefined : blocks[parts.length];
+    if (block === undefined) continue;
     const allowed = applyConditions(segment, mask, number, plan) ?? everyRow(segment.documents);
-    parts.push({ ...vectors, number, mask: allowed, ids: segment.ids });
+    parts.push({ block, mask: allowed, ids: segment.ids, ...(file === undefined ? {} : { file }) });
+    numbers.push(number);
   }
-  const opened = masked.map(({ segment }) => segment);
-  const vector = typeof queryVector === "string" ? maker.query(queryVector, asked.plainText, opened) : queryVector;
-  return scanBlocks(parts, vector, depth).map(({ block, row, score }) => {
-    return { segment: parts[block]?.number ?? 0, row, score };
-  });
+  const vector = typeof queryVector === "string" ? maker.query(queryVector, asked.plainText, masked) : queryVector;
+  return { vector, parts, numbers };
+}
+
+function scanShared({ parts, vector, numbers }: Scan, depth: number, share: ScanShare | undefined): LegHit[] {
+  const scan = (over: readonly ScanPart[]) => scanBlocks(over, vector, depth);
+  const [first = [], second] = share === undefined ? [parts] : splitScan(parts, 2);
+  const own = scan(first);
+  const found: readonly FoundRow[] =
+    second === undefined || share === undefined
+      ? own
+      : mergeFound([own, finishShare(share, () => scan(second))], depth);
+  return found.map(({ block, row, score }) => ({ segment: numbers[block] ?? 0, row, score }));
 }
 
 let every = new Uint8Array(0);

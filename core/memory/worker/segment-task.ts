@@ -1,13 +1,14 @@
-import { closeSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, writeSync } from "node:fs";
-import { dirname } from "node:path";
+import { readFileSync } from "node:fs";
 import { crc32 } from "node:zlib";
 import type { MemoryAuthor, MemoryKind } from "../../domain/memory.ts";
 import type { Analyzer } from "../lexical/analyzer.ts";
 import type { IndexDocument, IndexGroup, SegmentInput } from "../lexical/index-document.ts";
 import { buildSegment } from "../lexical/segment-build.ts";
+import { writeDurably } from "../vector/durable-file.ts";
 
 const PATH_PARTS = 4;
-const WRITE_PIECE_BYTES = 8_388_608;
+/** More than a message falls into. */
+const PLACES_A_MESSAGE = 65_536;
 
 export type SegmentFileRequest = {
   /** JSON lines as the store writes them, in the order of the segment. */
@@ -32,6 +33,8 @@ type InputLine = {
   /** JSON in JSON: DuckDB keeps it as text. */
   readonly labels: string;
   readonly at_ms: number;
+  /** Which piece of its document, from 0. */
+  readonly ordinal: number;
   readonly title: string;
   readonly text: string;
 };
@@ -55,7 +58,8 @@ function readInput(file: string): SegmentInput {
     const key = piece.kind === "conversation" ? piece.session_id : piece.key;
     const last = groups.at(-1);
     if (last === undefined || last.key !== key || !isGroupOf(last, piece)) groups.push(groupOf(piece, key));
-    documents.push({ id, group: groups.length - 1, title, text, atMs });
+    const document = { id, group: groups.length - 1, title, text, atMs };
+    documents.push(piece.kind === "conversation" ? { ...document, place: placeOf(piece) } : document);
   }
   return { groups, documents };
 }
@@ -63,6 +67,11 @@ function readInput(file: string): SegmentInput {
 /** A file is found by the names on the way to it too; what stands further up is the same for most of them. */
 function indexedTitle({ kind, key, title }: InputLine): string {
   return kind === "conversation" ? title : `${key.split("/").slice(-PATH_PARTS).join("/")} ${title}`;
+}
+
+/** A message's key is "SESSION/SEQ". */
+function placeOf({ key, ordinal }: InputLine): number {
+  return Number(key.slice(key.lastIndexOf("/") + 1)) * PLACES_A_MESSAGE + ordinal;
 }
 
 /** In a conversation two people speak: neighbours stay in one group only while the same rules hold for them. */
@@ -73,32 +82,4 @@ function isGroupOf(group: IndexGroup, piece: InputLine): boolean {
 function groupOf({ kind, author, session_id: sessionId, labels }: InputLine, key: string): IndexGroup {
   const words = JSON.parse(labels) as readonly string[];
   return { key, kind, author, scope: "", sessionId, labels: words, weight: 1, expiresAtMs: 0 };
-}
-
-function writeDurably(file: string, bytes: Uint8Array): void {
-  const part = `${file}.part`;
-  try {
-    const descriptor = openSync(part, "w", 0o600);
-    try {
-      for (let at = 0; at < bytes.length; )
-        at += writeSync(descriptor, bytes, at, Math.min(WRITE_PIECE_BYTES, bytes.length - at));
-      fsyncSync(descriptor);
-    } finally {
-      closeSync(descriptor);
-    }
-    renameSync(part, file);
-  } catch (cause) {
-    rmSync(part, { force: true });
-    throw cause;
-  }
-  syncFolder(dirname(file));
-}
-
-function syncFolder(folder: string): void {
-  const descriptor = openSync(folder, "r");
-  try {
-    fsyncSync(descriptor);
-  } finally {
-    closeSync(descriptor);
-  }
 }

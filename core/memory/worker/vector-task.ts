@@ -1,7 +1,6 @@
 import { ok, type Result } from "../../domain/failure.ts";
 import type { Analyzer } from "../lexical/analyzer.ts";
-import { documentFrequency, findTerm } from "../lexical/dictionary.ts";
-import type { Segment } from "../lexical/segment.ts";
+import { type RankedSegment, termStatistics } from "../lexical/query-plan.ts";
 import { createHashEmbedder, HASH_DIMENSIONS, HASH_EMBEDDER_ID, type HashEmbedder } from "../vector/hash-embedder.ts";
 import { MOCK_DIMENSIONS, MOCK_EMBEDDER_ID, mockVector } from "../vector/mock-embedder.ts";
 import { buildVectorBlock, type VectorBlock } from "../vector/vector-block.ts";
@@ -33,8 +32,8 @@ export type MakeVectorsRequest = {
 /** Vectors of the computed embedders; one a thread. */
 export type VectorMaker = {
   documents(request: EmbedRequest): readonly Float32Array[];
-  /** How rare its words are in these segments decides what they weigh. */
-  query(name: ComputedEmbedder, text: string, segments: readonly Segment[]): Float32Array;
+  /** How rare its words are among what lives in these segments decides what they weigh. */
+  query(name: ComputedEmbedder, text: string, segments: readonly RankedSegment[]): Float32Array;
 };
 
 /** Vectors are kept under this name: another way to compute them is another name. */
@@ -51,21 +50,8 @@ export function createVectorMaker(analyze: Analyzer): VectorMaker {
   };
   return {
     documents: ({ name, texts }) => texts.map((text) => (name === "mock" ? mockVector(text) : hash().document(text))),
-    query: (name, text, segments) => (name === "mock" ? mockVector(text) : hash().query(text, statisticsOf(segments))),
-  };
-}
-
-function statisticsOf(segments: readonly Segment[]) {
-  const encoder = new TextEncoder();
-  return {
-    documents: segments.reduce((sum, { documents }) => sum + documents, 0),
-    frequencyOf(term: string) {
-      const bytes = encoder.encode(term);
-      return segments.reduce((sum, segment) => {
-        const number = findTerm(segment, bytes);
-        return number < 0 ? sum : sum + documentFrequency(segment, number);
-      }, 0);
-    },
+    query: (name, text, segments) =>
+      name === "mock" ? mockVector(text) : hash().query(text, termStatistics(segments)),
   };
 }
 
