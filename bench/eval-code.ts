@@ -8,7 +8,7 @@ const DECLARED =
 const COMMENT_LEAST_WORDS = 8;
 const TEXT_LIMIT_CHARS = 1_500;
 /** Every so many declarations one is asked for; all of them are there to be found. */
-const ASKED_STEP = 4;
+const ASKED_STEP = 2;
 
 /** Every exported declaration with a comment of some length. */
 export function codeSet(root: string): EvalSet {

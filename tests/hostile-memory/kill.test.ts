@@ -84,8 +84,7 @@ async function write(promised: Promised, writer: number, pick: (below: number) =
       done();
     } catch (cause) {
       // Others may have been quicker with the same note; a daemon that is gone answers nobody.
-      if (!/not_found|failed_precondition|already|no note/.test(String(cause))) return;
-      if (older !== undefined) promised.doubtful.delete(older);
+      if (!/not_found|no note|superseded already/.test(String(cause))) return;
     }
   }
 }
