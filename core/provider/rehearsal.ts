@@ -80,7 +80,9 @@ function rehearse({ messages, tools }: Prompt): { readonly text: string; readonl
 function saidWords(message: Message): string {
   if (message.role !== "user") return "";
   return message.content
-    .flatMap((block) => (block.kind === "text" && block.byHooks !== true && block.byMemory !== true ? [block.text] : []))
+    .flatMap((block) =>
+      block.kind === "text" && block.byHooks !== true && block.byMemory !== true ? [block.text] : [],
+    )
     .join("\n")
     .trim();
 }
