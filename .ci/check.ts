@@ -15,6 +15,8 @@ const LEFT_TO_NPM_TEST = [
   "plugin-host/life/stop-ladder.test.ts",
   "core/memory/sql/journal-query.test.ts",
   "core/memory/source/pdf-text.test.ts",
+  "core/memory/index-kill.test.ts",
+  "core/memory/index-full-disk.test.ts",
   "core/journal/killed-writer.test.ts",
 ];
 

@@ -12,7 +12,7 @@ const LOG_TAIL_BYTES = 16 * 1024;
  * Node's options for the daemon. Left alone, the engine lets fresh objects take up to a hundred megabytes before it sweeps
  * them; and each start of a child copies the page tables of all that, which holds the daemon up by ten milliseconds for a hundred megabytes.
  */
-export const DAEMON_OPTIONS = ["--max-semi-space-size=8", "--heap-growing-percent=30"] as const;
+export const DAEMON_OPTIONS = ["--max-semi-space-size=8"] as const;
 
 export type SpawnedDaemon = {
   /** How and when (`performance.now()`) it ended; undefined while it runs. */

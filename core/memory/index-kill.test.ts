@@ -14,7 +14,7 @@ import { memoryPool } from "./worker/memory-pool.ts";
 
 const INDEX_CHILD = join(import.meta.dirname, "fixtures", "index-child.ts");
 /** At how many places of an index run its process is killed. */
-const KILL_POINTS = Number(process.env.CLAWD_KILL_POINTS ?? "20");
+const KILL_POINTS = Number(process.env.CLAWD_INDEX_KILL_POINTS ?? "20");
 const FILES = 150;
 const never = new AbortController().signal;
 const pool = memoryPool(WORKER_FILE);

@@ -8,7 +8,7 @@ import { type MemoryHouse, openMemoryHouse } from "./memory-house.ts";
 // What lies beside the journals is taken away or damaged, under a daemon that is down and under one that runs.
 
 /** Every part in every way takes minutes: on a landing, as the other sweeps. */
-const isThorough = Number(process.env.CLAWD_KILL_POINTS ?? "0") >= 100;
+const isThorough = Number(process.env.CLAWD_HOUSE_KILL_POINTS ?? "0") >= 100;
 const ALL_PARTS = [".", "memory.duckdb", "memory.duckdb.wal", "segments", "vectors.duckdb", "views"];
 const WAYS = isThorough
   ? ALL_PARTS.flatMap((part) => ["down", "killed"].map((how) => [how, part]))

@@ -5,7 +5,7 @@ import { type EmbeddingServer, startEmbeddingServer } from "../kit/embedding-ser
 import { type MemoryHouse, openMemoryHouse } from "./memory-house.ts";
 
 /** At how many points the daemon is killed while it indexes, embeds, remembers, forgets and supersedes. */
-const KILL_POINTS = Number(process.env.CLAWD_KILL_POINTS ?? "8");
+const KILL_POINTS = Number(process.env.CLAWD_HOUSE_KILL_POINTS ?? "8");
 const FILES = 30;
 const WRITERS = 4;
 const QUERIES = ["kangaroo", "wallaby", "generation*", "pouch -wallaby"];

@@ -132,7 +132,7 @@ test("neither a command nor what stands between fences is asked about", async ()
   expect(memory.asked).toEqual([]);
   await recall(memory, "/etc/hosts is broken:\n~~~~\nlocalhost\n~~~\n~~~~\nwhy?");
   expect(memory.asked[0]?.text).not.toContain("localhost");
-  expect(memory.asked[0]?.text).toMatch(/hosts is broken[^]*why/);
+  expect(memory.asked[0]?.text).toMatch(/hosts is broken.*why/s);
 });
 
 test("when vectors take too long, words alone are asked", async () => {
