@@ -31,8 +31,6 @@ const OWN_ADDRESS_SPACE_MIB = 1000;
  */
 const OWN_DATA_MIB = 1900;
 const OPEN_FILES_MAX = 64;
-/** Behind whatever a person waits for at the machine. */
-const NICE = 10;
 
 /** Arguments of a hook host and what it may touch, which is nothing. */
 export function hostLaunch(files: HostFiles, shape: HostShape, level: Launcher["level"]): LaunchSpec {
@@ -64,7 +62,7 @@ export function hostLaunch(files: HostFiles, shape: HostShape, level: Launcher["
     cwd: "/tmp",
     env: { MALLOC_ARENA_MAX: "2" },
     confinement: { read: [files.nodeBinary, ...own], write: [], network: "none", system: "libraries", syscalls },
-    limits: { ...memory, openFiles: OPEN_FILES_MAX, fileMib: 0, nice: NICE },
+    limits: { ...memory, openFiles: OPEN_FILES_MAX, fileMib: 0 },
     pipes: 1,
   };
 }

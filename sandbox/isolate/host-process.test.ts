@@ -12,7 +12,7 @@ beforeAll(async () => {
   goodHost = readFileSync(room.files.hostFile, "utf8");
 });
 beforeEach(() => {
-  engine = room.open({ startMs: 1500, queueMs: 700, activeMs: 300 });
+  engine = room.open({ startMs: 4000, queueMs: 700, activeMs: 300 });
 });
 afterEach(() => engine.close());
 afterAll(() => room.close());
@@ -42,7 +42,7 @@ function fire(): Promise<Fired> {
 
 const HOSTS: readonly (readonly [string, string, RegExp])[] = [
   ["exits at once", "process.exitCode = 3", /lost its process \(exit code 3\)/],
-  ["says nothing", "stay()", /was not up within 1500 ms/],
+  ["says nothing", "stay()", /was not up within 4000 ms/],
   [
     "announces a frame of 4 GiB",
     "raw(Buffer.alloc(4, 255)); stay()",
