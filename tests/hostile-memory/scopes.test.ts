@@ -37,6 +37,8 @@ function isSeen({ scope, place }: Written, viewer: Place): boolean {
 test("no conversation hears of a note of another folder or conversation, nor of one that is gone, by any way there is", {
   timeout: 90_000,
 }, async () => {
+  // A reply that quotes a note is a message of its conversation, and messages are found from everywhere.
+  await writeFile(join(house.home, "config.toml"), "[memory]\nconversations = false\n");
   await house.up();
   const { memory, sessions } = house.ask();
   const places: Place[] = [];
