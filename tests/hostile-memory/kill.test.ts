@@ -64,10 +64,12 @@ async function write(promised: Promised, writer: number, pick: (below: number) =
     const mine = [...promised.kept].filter(
       ([id, note]) => note.place === place && !promised.superseded.has(id) && !promised.doubtful.has(id),
     );
-    const [older] = mine[pick(mine.length + 1)] ?? [];
-    const way = older === undefined ? 0 : pick(3);
+    const [picked] = mine[pick(mine.length + 1)] ?? [];
+    const way = picked === undefined ? 0 : pick(3);
+    // A note that is only added to has no older one: another may be asking for the same one to go.
+    const older = way === 0 ? undefined : picked;
     // Before the question: without an answer nobody knows.
-    if (older !== undefined && way > 0) promised.doubtful.add(older);
+    if (older !== undefined) promised.doubtful.add(older);
     try {
       if (older !== undefined && way === 2) {
         await memory.forget({ memoryIds: [older], viewer });

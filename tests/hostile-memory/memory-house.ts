@@ -87,7 +87,8 @@ export async function openMemoryHouse(more: Readonly<Record<string, string>> = {
     },
     async close() {
       await end("SIGTERM");
-      if (process.env.KEEP_HOME === undefined) await rm(home, { recursive: true, force: true }); else console.log("kept", home);
+      if (process.env.KEEP_HOME === undefined) await rm(home, { recursive: true, force: true });
+      else console.log("kept", home);
       await rm(files, { recursive: true, force: true });
     },
   };
