@@ -3,13 +3,16 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
 
 /** Suites that take a minute or more, the longest first: what starts last decides when all is done. */
 const LONG_SUITES = [
-  "tests/escape.test.ts",
-  "tests/escape/without-sandbox.test.ts",
-  "tests/denial/crowds.test.ts",
-  "tests/denial/broker.test.ts",
-  "tests/hostile-plugin.test.ts",
   "tests/crash.test.ts",
+  "tests/hostile-plugin.test.ts",
+  "tests/escape.test.ts",
+  "core/memory/index-kill.test.ts",
+  "tests/escape/without-sandbox.test.ts",
+  "tests/denial/broker.test.ts",
+  "tests/denial/crowds.test.ts",
+  "tests/contract/contract.test.ts",
   "tests/deno.test.ts",
+  "tests/legacy/legacy.test.ts",
   "tests/denial.test.ts",
 ];
 

@@ -9,6 +9,12 @@ import { type Bench, CLAWD, dial, eventually, openBench, processesWith, startDae
 /** How many places of a turn the daemon is killed at; the landing check sweeps 200. */
 const KILL_POINTS = Number(process.env.CLAWD_KILL_POINTS ?? "20");
 
+/** Daemons that are killed side by side: each waits for its disk and its children most of the time. */
+const LANES = 4;
+/** Events that were told when the daemon is killed: a turn has some forty. */
+const FIRST_KILL = 2;
+const LAST_KILL = 40;
+
 const GUARD = `/** @hook at=tool.before */
 export default async () => {};
 `;
@@ -20,10 +26,16 @@ afterEach(async () => {
 /** Words that the rehearsal provider turns into many rounds of many kinds. */
 const WORK = "read notes.md then write out.txt: one then run echo two then list . then search engine then read out.txt";
 
-async function crashBench(): Promise<Bench> {
+async function benchWithNotes(): Promise<Bench> {
   const bench = await openBench();
-  benches.push(bench);
   await writeFile(join(bench.workspace, "notes.md"), "The engine weaves.\n");
+  return bench;
+}
+
+/** One that is closed after its test. */
+async function crashBench(): Promise<Bench> {
+  const bench = await benchWithNotes();
+  benches.push(bench);
   return bench;
 }
 
@@ -52,43 +64,53 @@ function remember(told: Map<number, string>, event: Event): void {
   told.set(event.seq, text);
 }
 
-test(`kill -9 of the daemon at ${KILL_POINTS} points of a turn: nothing told is lost, the turn ends, nobody is left behind`, {
-  timeout: 15_000 + KILL_POINTS * 6_000,
-}, async () => {
-  const bench = await crashBench();
-  await startDaemon(bench.env);
-  const hooks = join(bench.home, "hooks");
-  await writeFile(join(hooks, "watch.ts"), GUARD);
-  for (let point = 0; point < KILL_POINTS; point += 1) {
-    const { sessions } = dial(bench.home);
-    const { sessionId } = await sessions.openSession({ workspace: bench.workspace });
-    const told = new Map<number, string>();
-    const killAt = 2 + (point % 40);
-    const pid = await bench.pid();
-    const watching = follow(bench.home, sessionId, told, (count) => {
-      if (count >= killAt) process.kill(pid, "SIGKILL");
-      return count >= killAt;
-    });
-    await sessions.say({ sessionId, text: WORK, yolo: true }).catch(() => undefined);
-    const endedBefore = await watching;
-    if (!endedBefore)
-      await eventually(
-        () => processesWith(bench.home),
-        (found) => found.length === 0,
-        "an empty process table",
-      );
+test.concurrent.each(Array.from({ length: LANES }, (_, lane) => lane))(
+  `kill -9 of the daemon at one of ${LANES} shares (%i) of ${KILL_POINTS} points of a turn: nothing told is lost, the turn ends, nobody is left behind`,
+  {
+    timeout: 15_000 + KILL_POINTS * 6_000,
+  },
+  async (lane) => {
+    const bench = await benchWithNotes();
+    try {
+      await startDaemon(bench.env);
+      await writeFile(join(bench.home, "hooks", "watch.ts"), GUARD);
+      const points = Array.from({ length: KILL_POINTS }, (_, point) => point).filter((point) => point % LANES === lane);
+      for (const point of points) await killDuringTurn(bench, FIRST_KILL + (point % LAST_KILL));
+      const files = (await readdir(join(bench.home, "sessions"))).filter((name) => name !== "memory.jsonl");
+      expect(files).toHaveLength(points.length);
+    } finally {
+      await bench.close();
+    }
+  },
+);
 
+/** Kills the daemon once it told so many events of a turn, and asks the next one how the turn ended. */
+async function killDuringTurn(bench: Bench, killAt: number): Promise<void> {
+  const { sessions } = dial(bench.home);
+  const { sessionId } = await sessions.openSession({ workspace: bench.workspace });
+  const told = new Map<number, string>();
+  const pid = await bench.pid();
+  const watching = follow(bench.home, sessionId, told, (count) => {
+    if (count >= killAt) process.kill(pid, "SIGKILL");
+    return count >= killAt;
+  });
+  await sessions.say({ sessionId, text: WORK, yolo: true }).catch(() => undefined);
+  const endedBefore = await watching;
+  if (!endedBefore) {
+    await eventually(
+      () => processesWith(bench.home),
+      (found) => found.length === 0,
+      "an empty process table",
+    );
     // Whoever asks starts the next daemon; it takes the turn up without being told.
-    if (!endedBefore) await bench.claw("up");
-    const after = new Map(told);
-    expect(await follow(bench.home, sessionId, after, () => false)).toBe(true);
-    const numbers = [...after.keys()].sort((a, b) => a - b);
-    expect(numbers).toEqual(numbers.map((_, index) => index + 1));
-    expect(await bench.claw("audit", "verify", sessionId)).toMatchObject({ code: 0 });
+    await bench.claw("up");
   }
-  const files = (await readdir(join(bench.home, "sessions"))).filter((name) => name !== "memory.jsonl");
-  expect(files).toHaveLength(KILL_POINTS);
-});
+  const after = new Map(told);
+  expect(await follow(bench.home, sessionId, after, () => false)).toBe(true);
+  const numbers = [...after.keys()].sort((a, b) => a - b);
+  expect(numbers).toEqual(numbers.map((_, index) => index + 1));
+  expect(await bench.claw("audit", "verify", sessionId)).toMatchObject({ code: 0 });
+}
 
 test("kill -9 of the client loses nothing: attach goes on where it was", async () => {
   const bench = await crashBench();

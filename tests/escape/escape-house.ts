@@ -100,8 +100,10 @@ const TELL = `const tell = async (work) => {
 /** The file of a hook that makes an attempt. */
 export function sourceOf(tried: EscapeCase, at: string): string {
   const { grant, deny, header = "", tries, body, module } = tried;
+  // What starts a program waits for it, on a busy machine too.
+  const timeout = grant?.includes("run") ? "timeout=8s" : "timeout=2s";
   const words = [
-    `@hook at=${at} on-error=deny ${/timeout=/.test(header) ? "" : "timeout=2s"} ${header}`,
+    `@hook at=${at} on-error=deny ${/timeout=/.test(header) ? "" : timeout} ${header}`,
     ...(grant === undefined ? [] : [`@allow ${grant}`]),
     ...(deny === undefined ? [] : [`@deny ${deny}`]),
   ];
