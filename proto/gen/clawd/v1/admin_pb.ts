@@ -4,6 +4,8 @@
 
 import type { GenEnum, GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import { enumDesc, fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
+import type { UserProfile } from "./event_pb.ts";
+import { file_clawd_v1_event } from "./event_pb.ts";
 import type { Failure } from "./failure_pb.ts";
 import { file_clawd_v1_failure } from "./failure_pb.ts";
 import type { ListValue, Value } from "@bufbuild/protobuf/wkt";
@@ -14,7 +16,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file clawd/v1/admin.proto.
  */
 export const file_clawd_v1_admin: GenFile = /*@__PURE__*/
-  fileDesc("ChRjbGF3ZC92MS9hZG1pbi5wcm90bxIIY2xhd2QudjEiDwoNU3RhdHVzUmVxdWVzdCLUAgoOU3RhdHVzUmVzcG9uc2USCwoDcGlkGAEgASgNEg8KB3ZlcnNpb24YAiABKAkSDAoEaG9tZRgDIAEoCRIOCgZzb2NrZXQYBCABKAkSEAoIcHJvdmlkZXIYBSABKAkSKAoHc2FuZGJveBgGIAEoCzIXLmNsYXdkLnYxLlNhbmRib3hTdGF0dXMSJwoHcGx1Z2lucxgHIAMoCzIWLmNsYXdkLnYxLlBsdWdpblN0YXR1cxIjCgVob29rcxgIIAMoCzIULmNsYXdkLnYxLkhvb2tTdGF0dXMSFQoNc3RhcnRlZF9hdF9tcxgJIAEoARIVCg1idXN5X3Nlc3Npb25zGAogASgNEiMKCHByb2JsZW1zGAsgAygLMhEuY2xhd2QudjEuRmFpbHVyZRIUCgxub2RlX3ZlcnNpb24YDCABKAkSEwoLdGNwX2FkZHJlc3MYDSABKAkiLgoNU2FuZGJveFN0YXR1cxINCgVsZXZlbBgBIAEoCRIOCgZkZXRhaWwYAiABKAkiDwoNRG9jdG9yUmVxdWVzdCI3Cg5Eb2N0b3JSZXNwb25zZRIlCgZjaGVja3MYASADKAsyFS5jbGF3ZC52MS5Eb2N0b3JDaGVjayJDCgtEb2N0b3JDaGVjaxIMCgRuYW1lGAEgASgJEgoKAm9rGAIgASgIEg0KBWZvdW5kGAMgASgJEgsKA2ZpeBgEIAEoCSIRCg9TaHV0ZG93blJlcXVlc3QiEgoQU2h1dGRvd25SZXNwb25zZSLkAgoMUGx1Z2luU3RhdHVzEgwKBG5hbWUYASABKAkSDwoHdmVyc2lvbhgCIAEoCRIkCgVzdGF0ZRgDIAEoDjIVLmNsYXdkLnYxLlBsdWdpblN0YXRlEg0KBXRvb2xzGAQgAygJEg8KB2dyYW50ZWQYBSADKAkSDwoHdHJ1c3RlZBgGIAEoCBILCgNwaWQYByABKA0SEAoIcmVzdGFydHMYCCABKA0SIgoHZmFpbHVyZRgJIAEoCzIRLmNsYXdkLnYxLkZhaWx1cmUSEwoLZGVzY3JpcHRpb24YCiABKAkSDgoGb2ZmZXJzGAsgAygJEgwKBHdpcmUYDCABKAkSEAoId2l0aGhlbGQYDSADKAkSFAoMaGVsZF92ZXJzaW9uGA4gASgJEi4KCmhlbGRfd2FudHMYDyADKAsyGi5jbGF3ZC52MS5XYW50ZWRQZXJtaXNzaW9uEhAKCHdhcm5pbmdzGBAgAygJIhQKEkxpc3RQbHVnaW5zUmVxdWVzdCJOChNMaXN0UGx1Z2luc1Jlc3BvbnNlEicKB3BsdWdpbnMYASADKAsyFi5jbGF3ZC52MS5QbHVnaW5TdGF0dXMSDgoGZm9sZGVyGAIgASgJIk4KEFdhbnRlZFBlcm1pc3Npb24SEgoKcGVybWlzc2lvbhgBIAEoCRIOCgZyZWFzb24YAiABKAkSFgoOZ3JhbnRlZF9iZWZvcmUYAyABKAgibgoUSW5zdGFsbFBsdWdpblJlcXVlc3QSDgoGZm9sZGVyGAEgASgJEg0KBWdyYW50GAIgASgIEg0KBXRydXN0GAMgASgIEg8KB3VwZ3JhZGUYBCABKAgSFwoPbWFuaWZlc3Rfc2hhMjU2GAUgASgJIpMCChVJbnN0YWxsUGx1Z2luUmVzcG9uc2USDAoEbmFtZRgBIAEoCRIPCgd2ZXJzaW9uGAIgASgJEhMKC2Rlc2NyaXB0aW9uGAMgASgJEikKBXdhbnRzGAQgAygLMhouY2xhd2QudjEuV2FudGVkUGVybWlzc2lvbhINCgV0b29scxgFIAMoCRIRCglpbnN0YWxsZWQYBiABKAgSDgoGb2ZmZXJzGAcgAygJEhAKCHJlcGxhY2VzGAggASgJEgwKBGhlbGQYCSABKAgSDQoFbm90ZXMYCiADKAkSFwoPbWFuaWZlc3Rfc2hhMjU2GAsgASgJEhEKCW5vX2xvbmdlchgMIAMoCRIOCgZhdXRob3IYDSABKAkiIwoTUmVtb3ZlUGx1Z2luUmVxdWVzdBIMCgRuYW1lGAEgASgJIiUKFFJlbW92ZVBsdWdpblJlc3BvbnNlEg0KBW5vdGVzGAEgAygJIkYKEkdyYW50UGx1Z2luUmVxdWVzdBIMCgRuYW1lGAEgASgJEg0KBXRydXN0GAIgASgIEhMKC3Blcm1pc3Npb25zGAMgAygJIjcKE0dyYW50UGx1Z2luUmVzcG9uc2USDwoHZ3JhbnRlZBgBIAMoCRIPCgd2ZXJzaW9uGAIgASgJIkcKE1Jldm9rZVBsdWdpblJlcXVlc3QSDAoEbmFtZRgBIAEoCRITCgtwZXJtaXNzaW9ucxgCIAMoCRINCgV0cnVzdBgDIAEoCCInChRSZXZva2VQbHVnaW5SZXNwb25zZRIPCgdncmFudGVkGAEgAygJIjQKE0VuYWJsZVBsdWdpblJlcXVlc3QSDAoEbmFtZRgBIAEoCRIPCgdlbmFibGVkGAIgASgIIhYKFEVuYWJsZVBsdWdpblJlc3BvbnNlIiMKE1JlbG9hZFBsdWdpblJlcXVlc3QSDAoEbmFtZRgBIAEoCSIWChRSZWxvYWRQbHVnaW5SZXNwb25zZSIkChRSZWFkUGx1Z2luTG9nUmVxdWVzdBIMCgRuYW1lGAEgASgJIiYKFVJlYWRQbHVnaW5Mb2dSZXNwb25zZRINCgVsaW5lcxgBIAMoCSLUAQoKSG9va1N0YXR1cxIMCgRuYW1lGAEgASgJEg4KBnBvaW50cxgCIAMoCRIQCghwcmlvcml0eRgDIAEoBRISCgp0aW1lb3V0X21zGAQgASgNEhAKCG9uX2Vycm9yGAUgASgJEg8KB2dyYW50ZWQYBiADKAkSDAoEZmlsZRgHIAEoCRIiCgdmYWlsdXJlGAggASgLMhEuY2xhd2QudjEuRmFpbHVyZRIPCgdlbmFibGVkGAkgASgIEg0KBWdyb3VwGAogASgJEg0KBW5vdGVzGAsgAygJIhIKEExpc3RIb29rc1JlcXVlc3QiOAoRTGlzdEhvb2tzUmVzcG9uc2USIwoFaG9va3MYASADKAsyFC5jbGF3ZC52MS5Ib29rU3RhdHVzIh4KDkFkZEhvb2tSZXF1ZXN0EgwKBGZpbGUYASABKAkiNQoPQWRkSG9va1Jlc3BvbnNlEiIKBGhvb2sYASABKAsyFC5jbGF3ZC52MS5Ib29rU3RhdHVzIiEKEVJlbW92ZUhvb2tSZXF1ZXN0EgwKBG5hbWUYASABKAkiFAoSUmVtb3ZlSG9va1Jlc3BvbnNlIlUKD1Rlc3RIb29rUmVxdWVzdBIMCgRuYW1lGAEgASgJEg0KBXBvaW50GAIgASgJEiUKBXZhbHVlGAMgASgLMhYuZ29vZ2xlLnByb3RvYnVmLlZhbHVlIjIKEUVuYWJsZUhvb2tSZXF1ZXN0EgwKBG5hbWUYASABKAkSDwoHZW5hYmxlZBgCIAEoCCIUChJFbmFibGVIb29rUmVzcG9uc2UidAoQVGVzdEhvb2tSZXNwb25zZRIPCgd2ZXJkaWN0GAEgASgJEg8KB2JlY2F1c2UYAiABKAkSJQoFdmFsdWUYAyABKAsyFi5nb29nbGUucHJvdG9idWYuVmFsdWUSCgoCbXMYBCABKAESCwoDbG9nGAUgAygJIlUKDEluZGV4UmVxdWVzdBIOCgZmb2xkZXIYASABKAkSDgoGc291cmNlGAIgASgJEhUKDWNvbnZlcnNhdGlvbnMYAyABKAgSDgoGcmVtb3ZlGAQgASgIInMKDUluZGV4UmVzcG9uc2USDQoFZmlsZXMYASABKA0SEwoLZmlsZXNfdG90YWwYAiABKA0SDgoGY2h1bmtzGAMgASgNEg8KB3NraXBwZWQYBCABKA0SDAoEZG9uZRgFIAEoCBIPCgdyZW1vdmVkGAYgASgNIjUKDE1lbW9yeVZpZXdlchIRCgl3b3Jrc3BhY2UYASABKAkSEgoKc2Vzc2lvbl9pZBgCIAEoCSKpAQoMTWVtb3J5RmlsdGVyEg0KBWtpbmRzGAEgAygJEhUKCGFmdGVyX21zGAIgASgBSACIAQESFgoJYmVmb3JlX21zGAMgASgBSAGIAQESDAoEcGF0aBgEIAEoCRISCgpzZXNzaW9uX2lkGAUgASgJEg0KBWxhYmVsGAYgASgJEg8KB2F1dGhvcnMYByADKAlCCwoJX2FmdGVyX21zQgwKCl9iZWZvcmVfbXMiiwEKDVNlYXJjaFJlcXVlc3QSDQoFcXVlcnkYASABKAkSDQoFbGltaXQYAiABKA0SJgoGdmlld2VyGAMgASgLMhYuY2xhd2QudjEuTWVtb3J5Vmlld2VyEgwKBG1vZGUYBCABKAkSJgoGZmlsdGVyGAUgASgLMhYuY2xhd2QudjEuTWVtb3J5RmlsdGVyIlcKDlNlYXJjaFJlc3BvbnNlEiEKBGhpdHMYASADKAsyEy5jbGF3ZC52MS5NZW1vcnlIaXQSIgoEbGVncxgCIAEoCzIULmNsYXdkLnYxLlNlYXJjaExlZ3MiLQoKU2VhcmNoTGVncxIPCgdsZXhpY2FsGAEgASgJEg4KBnZlY3RvchgCIAEoCSKEAgoJTWVtb3J5SGl0EhEKCW1lbW9yeV9pZBgBIAEoCRIMCgRwYXRoGAIgASgJEgwKBGxpbmUYAyABKA0SDAoEdGV4dBgEIAEoCRINCgVzY29yZRgFIAEoARIOCgZhdXRob3IYBiABKAkSDAoEa2luZBgHIAEoCRIMCgRwYWdlGAggASgNEg0KBXRpdGxlGAkgASgJEigKB3NuaXBwZXQYCiABKAsyFy5jbGF3ZC52MS5NZW1vcnlTbmlwcGV0EhIKCnNlc3Npb25faWQYCyABKAkSDQoFYXRfbXMYDCABKAESIwoGcmVhc29uGA0gASgLMhMuY2xhd2QudjEuSGl0UmVhc29uIkAKDU1lbW9yeVNuaXBwZXQSDAoEdGV4dBgBIAEoCRIhCgVtYXJrcxgCIAMoCzISLmNsYXdkLnYxLlRleHRNYXJrIiYKCFRleHRNYXJrEg0KBXN0YXJ0GAEgASgNEgsKA2VuZBgCIAEoDSKHAQoJSGl0UmVhc29uEiIKB2xleGljYWwYASABKAsyES5jbGF3ZC52MS5MZWdSYW5rEiEKBnZlY3RvchgCIAEoCzIRLmNsYXdkLnYxLkxlZ1JhbmsSDwoHcmVjZW5jeRgDIAEoARISCgppbXBvcnRhbmNlGAQgASgBEg4KBmZvbGRlZBgFIAMoCSImCgdMZWdSYW5rEgwKBHJhbmsYASABKA0SDQoFc2NvcmUYAiABKAEiswEKD1JlbWVtYmVyUmVxdWVzdBIMCgR0ZXh0GAEgASgJEiYKBnZpZXdlchgCIAEoCzIWLmNsYXdkLnYxLk1lbW9yeVZpZXdlchINCgVzY29wZRgDIAEoCRIMCgR0eXBlGAQgASgJEhIKCmltcG9ydGFuY2UYBSABKAkSDgoGbGFiZWxzGAYgAygJEhUKDWV4cGlyZXNfYXRfbXMYByABKAESEgoKc3VwZXJzZWRlcxgIIAEoCSJMChBSZW1lbWJlclJlc3BvbnNlEhEKCW1lbW9yeV9pZBgBIAEoCRIlCgdzaW1pbGFyGAIgAygLMhQuY2xhd2QudjEuTWVtb3J5Tm90ZSLjAQoKTWVtb3J5Tm90ZRIRCgltZW1vcnlfaWQYASABKAkSDAoEdGV4dBgCIAEoCRIOCgZhdXRob3IYAyABKAkSDQoFc2NvcGUYBCABKAkSDAoEdHlwZRgFIAEoCRISCgppbXBvcnRhbmNlGAYgASgJEg4KBmxhYmVscxgHIAMoCRISCgpzZXNzaW9uX2lkGAggASgJEg0KBWF0X21zGAkgASgBEhUKDWV4cGlyZXNfYXRfbXMYCiABKAESEgoKc3VwZXJzZWRlcxgLIAEoCRIVCg1zdXBlcnNlZGVkX2J5GAwgASgJIl4KDUZvcmdldFJlcXVlc3QSEQoJbWVtb3J5X2lkGAEgASgJEhIKCm1lbW9yeV9pZHMYAiADKAkSJgoGdmlld2VyGAMgASgLMhYuY2xhd2QudjEuTWVtb3J5Vmlld2VyIjkKDkZvcmdldFJlc3BvbnNlEicKCWZvcmdvdHRlbhgBIAMoCzIULmNsYXdkLnYxLk1lbW9yeU5vdGUiVgoQTGlzdE5vdGVzUmVxdWVzdBImCgZ2aWV3ZXIYASABKAsyFi5jbGF3ZC52MS5NZW1vcnlWaWV3ZXISDQoFbGltaXQYAiABKA0SCwoDYWxsGAMgASgIIjgKEUxpc3ROb3Rlc1Jlc3BvbnNlEiMKBW5vdGVzGAEgAygLMhQuY2xhd2QudjEuTWVtb3J5Tm90ZSIOCgxTdGF0c1JlcXVlc3Qi7gEKDVN0YXRzUmVzcG9uc2USDQoFZmlsZXMYASABKA0SDgoGY2h1bmtzGAIgASgNEg0KBW5vdGVzGAMgASgNEhMKC3N0b3JlX2J5dGVzGAQgASgBEg8KB2ZvbGRlcnMYBSADKAkSDwoHc291cmNlcxgGIAMoCRIQCghtZXNzYWdlcxgHIAEoDRIPCgdza2lwcGVkGAggASgNEg8KB3JlbW92ZWQYCSABKA0SDgoGZXJyb3JzGAogASgNEhAKCGVtYmVkZGVyGAsgASgJEhAKCGVtYmVkZGVkGAwgASgNEhAKCHRvX2VtYmVkGA0gASgNIhUKE1ZlcmlmeU1lbW9yeVJlcXVlc3QiKAoUVmVyaWZ5TWVtb3J5UmVzcG9uc2USEAoIcHJvYmxlbXMYASADKAkiEAoOUmVidWlsZFJlcXVlc3QiPAoPUmVidWlsZFJlc3BvbnNlEikKCHByb2dyZXNzGAEgASgLMhcuY2xhd2QudjEuSW5kZXhSZXNwb25zZSIfCg1FeHBvcnRSZXF1ZXN0Eg4KBmZvbGRlchgBIAEoCSIfCg5FeHBvcnRSZXNwb25zZRINCgVmaWxlcxgBIAMoCSIhCg9FdmFsdWF0ZVJlcXVlc3QSDgoGZm9sZGVyGAEgASgJIn0KEEV2YWx1YXRlUmVzcG9uc2USDAoEbW9kZRgBIAEoCRIPCgdxdWVyaWVzGAIgASgNEhIKCm5kY2dfYXRfMTAYAyABKAESEwoLcmVjYWxsX2F0XzUYBCABKAESFAoMcmVjYWxsX2F0XzEwGAUgASgBEgsKA21ychgGIAEoASIbCgxRdWVyeVJlcXVlc3QSCwoDc3FsGAEgASgJIl0KDVF1ZXJ5UmVzcG9uc2USDwoHY29sdW1ucxgBIAMoCRIoCgRyb3dzGAIgAygLMhouZ29vZ2xlLnByb3RvYnVmLkxpc3RWYWx1ZRIRCgl0cnVuY2F0ZWQYAyABKAgiIwoNVmVyaWZ5UmVxdWVzdBISCgpzZXNzaW9uX2lkGAEgASgJIj0KDlZlcmlmeVJlc3BvbnNlEisKCGpvdXJuYWxzGAEgAygLMhkuY2xhd2QudjEuVmVyaWZpZWRKb3VybmFsImwKD1ZlcmlmaWVkSm91cm5hbBISCgpzZXNzaW9uX2lkGAEgASgJEg4KBmV2ZW50cxgCIAEoDRIRCgloZWFkX2hhc2gYAyABKAkSIgoHZmFpbHVyZRgEIAEoCzIRLmNsYXdkLnYxLkZhaWx1cmUingEKEFJ1blNjcmlwdFJlcXVlc3QSDAoEZmlsZRgBIAEoCRIMCgRhcmdzGAIgAygJEg0KBWFsbG93GAMgAygJEgwKBGRlbnkYBCADKAkSDgoGZm9sZGVyGAUgASgJEhUKDXRpbWVfbGltaXRfbXMYBiABKA0SGAoQbWVtb3J5X2xpbWl0X21pYhgHIAEoDRIQCghhdHRlbmRlZBgIIAEoCCKCAQoRUnVuU2NyaXB0UmVzcG9uc2USEAoGc3Rkb3V0GAEgASgJSAASEAoGc3RkZXJyGAIgASgJSAASEwoJZXhpdF9jb2RlGAMgASgFSAASLAoIcXVlc3Rpb24YBCABKAsyGC5jbGF3ZC52MS5TY3JpcHRRdWVzdGlvbkgAQgYKBG5ld3MiUAoOU2NyaXB0UXVlc3Rpb24SEwoLcXVlc3Rpb25faWQYASABKAkSEgoKcGVybWlzc2lvbhgCIAEoCRIVCg1leHBpcmVzX2F0X21zGAMgASgBIlAKE0Fuc3dlclNjcmlwdFJlcXVlc3QSEwoLcXVlc3Rpb25faWQYASABKAkSDwoHYWxsb3dlZBgCIAEoCBITCgthbGxfb2Zfa2luZBgDIAEoCCIWChRBbnN3ZXJTY3JpcHRSZXNwb25zZSrIAQoLUGx1Z2luU3RhdGUSHAoYUExVR0lOX1NUQVRFX1VOU1BFQ0lGSUVEEAASFQoRUExVR0lOX1NUQVRFX0lETEUQARIZChVQTFVHSU5fU1RBVEVfU1RBUlRJTkcQAhIWChJQTFVHSU5fU1RBVEVfUkVBRFkQAxIcChhQTFVHSU5fU1RBVEVfQkFDS0lOR19PRkYQBBIZChVQTFVHSU5fU1RBVEVfRElTQUJMRUQQBRIYChRQTFVHSU5fU1RBVEVfUkVGVVNFRBAGMswBCg1EYWVtb25TZXJ2aWNlEjsKBlN0YXR1cxIXLmNsYXdkLnYxLlN0YXR1c1JlcXVlc3QaGC5jbGF3ZC52MS5TdGF0dXNSZXNwb25zZRI7CgZEb2N0b3ISFy5jbGF3ZC52MS5Eb2N0b3JSZXF1ZXN0GhguY2xhd2QudjEuRG9jdG9yUmVzcG9uc2USQQoIU2h1dGRvd24SGS5jbGF3ZC52MS5TaHV0ZG93blJlcXVlc3QaGi5jbGF3ZC52MS5TaHV0ZG93blJlc3BvbnNlMowFChJQbHVnaW5BZG1pblNlcnZpY2USSgoLTGlzdFBsdWdpbnMSHC5jbGF3ZC52MS5MaXN0UGx1Z2luc1JlcXVlc3QaHS5jbGF3ZC52MS5MaXN0UGx1Z2luc1Jlc3BvbnNlElAKDUluc3RhbGxQbHVnaW4SHi5jbGF3ZC52MS5JbnN0YWxsUGx1Z2luUmVxdWVzdBofLmNsYXdkLnYxLkluc3RhbGxQbHVnaW5SZXNwb25zZRJNCgxSZW1vdmVQbHVnaW4SHS5jbGF3ZC52MS5SZW1vdmVQbHVnaW5SZXF1ZXN0Gh4uY2xhd2QudjEuUmVtb3ZlUGx1Z2luUmVzcG9uc2USSgoLR3JhbnRQbHVnaW4SHC5jbGF3ZC52MS5HcmFudFBsdWdpblJlcXVlc3QaHS5jbGF3ZC52MS5HcmFudFBsdWdpblJlc3BvbnNlEk0KDFJldm9rZVBsdWdpbhIdLmNsYXdkLnYxLlJldm9rZVBsdWdpblJlcXVlc3QaHi5jbGF3ZC52MS5SZXZva2VQbHVnaW5SZXNwb25zZRJNCgxFbmFibGVQbHVnaW4SHS5jbGF3ZC52MS5FbmFibGVQbHVnaW5SZXF1ZXN0Gh4uY2xhd2QudjEuRW5hYmxlUGx1Z2luUmVzcG9uc2USTQoMUmVsb2FkUGx1Z2luEh0uY2xhd2QudjEuUmVsb2FkUGx1Z2luUmVxdWVzdBoeLmNsYXdkLnYxLlJlbG9hZFBsdWdpblJlc3BvbnNlElAKDVJlYWRQbHVnaW5Mb2cSHi5jbGF3ZC52MS5SZWFkUGx1Z2luTG9nUmVxdWVzdBofLmNsYXdkLnYxLlJlYWRQbHVnaW5Mb2dSZXNwb25zZTLtAgoQSG9va0FkbWluU2VydmljZRJECglMaXN0SG9va3MSGi5jbGF3ZC52MS5MaXN0SG9va3NSZXF1ZXN0GhsuY2xhd2QudjEuTGlzdEhvb2tzUmVzcG9uc2USPgoHQWRkSG9vaxIYLmNsYXdkLnYxLkFkZEhvb2tSZXF1ZXN0GhkuY2xhd2QudjEuQWRkSG9va1Jlc3BvbnNlEkcKClJlbW92ZUhvb2sSGy5jbGF3ZC52MS5SZW1vdmVIb29rUmVxdWVzdBocLmNsYXdkLnYxLlJlbW92ZUhvb2tSZXNwb25zZRJBCghUZXN0SG9vaxIZLmNsYXdkLnYxLlRlc3RIb29rUmVxdWVzdBoaLmNsYXdkLnYxLlRlc3RIb29rUmVzcG9uc2USRwoKRW5hYmxlSG9vaxIbLmNsYXdkLnYxLkVuYWJsZUhvb2tSZXF1ZXN0GhwuY2xhd2QudjEuRW5hYmxlSG9va1Jlc3BvbnNlMpsFCg1NZW1vcnlTZXJ2aWNlEjoKBUluZGV4EhYuY2xhd2QudjEuSW5kZXhSZXF1ZXN0GhcuY2xhd2QudjEuSW5kZXhSZXNwb25zZTABEjsKBlNlYXJjaBIXLmNsYXdkLnYxLlNlYXJjaFJlcXVlc3QaGC5jbGF3ZC52MS5TZWFyY2hSZXNwb25zZRJBCghSZW1lbWJlchIZLmNsYXdkLnYxLlJlbWVtYmVyUmVxdWVzdBoaLmNsYXdkLnYxLlJlbWVtYmVyUmVzcG9uc2USOwoGRm9yZ2V0EhcuY2xhd2QudjEuRm9yZ2V0UmVxdWVzdBoYLmNsYXdkLnYxLkZvcmdldFJlc3BvbnNlEkQKCUxpc3ROb3RlcxIaLmNsYXdkLnYxLkxpc3ROb3Rlc1JlcXVlc3QaGy5jbGF3ZC52MS5MaXN0Tm90ZXNSZXNwb25zZRI4CgVTdGF0cxIWLmNsYXdkLnYxLlN0YXRzUmVxdWVzdBoXLmNsYXdkLnYxLlN0YXRzUmVzcG9uc2USTQoMVmVyaWZ5TWVtb3J5Eh0uY2xhd2QudjEuVmVyaWZ5TWVtb3J5UmVxdWVzdBoeLmNsYXdkLnYxLlZlcmlmeU1lbW9yeVJlc3BvbnNlEkAKB1JlYnVpbGQSGC5jbGF3ZC52MS5SZWJ1aWxkUmVxdWVzdBoZLmNsYXdkLnYxLlJlYnVpbGRSZXNwb25zZTABEjsKBkV4cG9ydBIXLmNsYXdkLnYxLkV4cG9ydFJlcXVlc3QaGC5jbGF3ZC52MS5FeHBvcnRSZXNwb25zZRJDCghFdmFsdWF0ZRIZLmNsYXdkLnYxLkV2YWx1YXRlUmVxdWVzdBoaLmNsYXdkLnYxLkV2YWx1YXRlUmVzcG9uc2UwATKHAQoOSm91cm5hbFNlcnZpY2USOAoFUXVlcnkSFi5jbGF3ZC52MS5RdWVyeVJlcXVlc3QaFy5jbGF3ZC52MS5RdWVyeVJlc3BvbnNlEjsKBlZlcmlmeRIXLmNsYXdkLnYxLlZlcmlmeVJlcXVlc3QaGC5jbGF3ZC52MS5WZXJpZnlSZXNwb25zZTKmAQoNU2NyaXB0U2VydmljZRJGCglSdW5TY3JpcHQSGi5jbGF3ZC52MS5SdW5TY3JpcHRSZXF1ZXN0GhsuY2xhd2QudjEuUnVuU2NyaXB0UmVzcG9uc2UwARJNCgxBbnN3ZXJTY3JpcHQSHS5jbGF3ZC52MS5BbnN3ZXJTY3JpcHRSZXF1ZXN0Gh4uY2xhd2QudjEuQW5zd2VyU2NyaXB0UmVzcG9uc2ViBnByb3RvMw", [file_clawd_v1_failure, file_google_protobuf_struct]);
+  fileDesc("ChRjbGF3ZC92MS9hZG1pbi5wcm90bxIIY2xhd2QudjEiDwoNU3RhdHVzUmVxdWVzdCLUAgoOU3RhdHVzUmVzcG9uc2USCwoDcGlkGAEgASgNEg8KB3ZlcnNpb24YAiABKAkSDAoEaG9tZRgDIAEoCRIOCgZzb2NrZXQYBCABKAkSEAoIcHJvdmlkZXIYBSABKAkSKAoHc2FuZGJveBgGIAEoCzIXLmNsYXdkLnYxLlNhbmRib3hTdGF0dXMSJwoHcGx1Z2lucxgHIAMoCzIWLmNsYXdkLnYxLlBsdWdpblN0YXR1cxIjCgVob29rcxgIIAMoCzIULmNsYXdkLnYxLkhvb2tTdGF0dXMSFQoNc3RhcnRlZF9hdF9tcxgJIAEoARIVCg1idXN5X3Nlc3Npb25zGAogASgNEiMKCHByb2JsZW1zGAsgAygLMhEuY2xhd2QudjEuRmFpbHVyZRIUCgxub2RlX3ZlcnNpb24YDCABKAkSEwoLdGNwX2FkZHJlc3MYDSABKAkiLgoNU2FuZGJveFN0YXR1cxINCgVsZXZlbBgBIAEoCRIOCgZkZXRhaWwYAiABKAkiDwoNRG9jdG9yUmVxdWVzdCI3Cg5Eb2N0b3JSZXNwb25zZRIlCgZjaGVja3MYASADKAsyFS5jbGF3ZC52MS5Eb2N0b3JDaGVjayJDCgtEb2N0b3JDaGVjaxIMCgRuYW1lGAEgASgJEgoKAm9rGAIgASgIEg0KBWZvdW5kGAMgASgJEgsKA2ZpeBgEIAEoCSIRCg9TaHV0ZG93blJlcXVlc3QiEgoQU2h1dGRvd25SZXNwb25zZSLkAgoMUGx1Z2luU3RhdHVzEgwKBG5hbWUYASABKAkSDwoHdmVyc2lvbhgCIAEoCRIkCgVzdGF0ZRgDIAEoDjIVLmNsYXdkLnYxLlBsdWdpblN0YXRlEg0KBXRvb2xzGAQgAygJEg8KB2dyYW50ZWQYBSADKAkSDwoHdHJ1c3RlZBgGIAEoCBILCgNwaWQYByABKA0SEAoIcmVzdGFydHMYCCABKA0SIgoHZmFpbHVyZRgJIAEoCzIRLmNsYXdkLnYxLkZhaWx1cmUSEwoLZGVzY3JpcHRpb24YCiABKAkSDgoGb2ZmZXJzGAsgAygJEgwKBHdpcmUYDCABKAkSEAoId2l0aGhlbGQYDSADKAkSFAoMaGVsZF92ZXJzaW9uGA4gASgJEi4KCmhlbGRfd2FudHMYDyADKAsyGi5jbGF3ZC52MS5XYW50ZWRQZXJtaXNzaW9uEhAKCHdhcm5pbmdzGBAgAygJIhQKEkxpc3RQbHVnaW5zUmVxdWVzdCJOChNMaXN0UGx1Z2luc1Jlc3BvbnNlEicKB3BsdWdpbnMYASADKAsyFi5jbGF3ZC52MS5QbHVnaW5TdGF0dXMSDgoGZm9sZGVyGAIgASgJIk4KEFdhbnRlZFBlcm1pc3Npb24SEgoKcGVybWlzc2lvbhgBIAEoCRIOCgZyZWFzb24YAiABKAkSFgoOZ3JhbnRlZF9iZWZvcmUYAyABKAgibgoUSW5zdGFsbFBsdWdpblJlcXVlc3QSDgoGZm9sZGVyGAEgASgJEg0KBWdyYW50GAIgASgIEg0KBXRydXN0GAMgASgIEg8KB3VwZ3JhZGUYBCABKAgSFwoPbWFuaWZlc3Rfc2hhMjU2GAUgASgJIpMCChVJbnN0YWxsUGx1Z2luUmVzcG9uc2USDAoEbmFtZRgBIAEoCRIPCgd2ZXJzaW9uGAIgASgJEhMKC2Rlc2NyaXB0aW9uGAMgASgJEikKBXdhbnRzGAQgAygLMhouY2xhd2QudjEuV2FudGVkUGVybWlzc2lvbhINCgV0b29scxgFIAMoCRIRCglpbnN0YWxsZWQYBiABKAgSDgoGb2ZmZXJzGAcgAygJEhAKCHJlcGxhY2VzGAggASgJEgwKBGhlbGQYCSABKAgSDQoFbm90ZXMYCiADKAkSFwoPbWFuaWZlc3Rfc2hhMjU2GAsgASgJEhEKCW5vX2xvbmdlchgMIAMoCRIOCgZhdXRob3IYDSABKAkiIwoTUmVtb3ZlUGx1Z2luUmVxdWVzdBIMCgRuYW1lGAEgASgJIiUKFFJlbW92ZVBsdWdpblJlc3BvbnNlEg0KBW5vdGVzGAEgAygJIkYKEkdyYW50UGx1Z2luUmVxdWVzdBIMCgRuYW1lGAEgASgJEg0KBXRydXN0GAIgASgIEhMKC3Blcm1pc3Npb25zGAMgAygJIjcKE0dyYW50UGx1Z2luUmVzcG9uc2USDwoHZ3JhbnRlZBgBIAMoCRIPCgd2ZXJzaW9uGAIgASgJIkcKE1Jldm9rZVBsdWdpblJlcXVlc3QSDAoEbmFtZRgBIAEoCRITCgtwZXJtaXNzaW9ucxgCIAMoCRINCgV0cnVzdBgDIAEoCCInChRSZXZva2VQbHVnaW5SZXNwb25zZRIPCgdncmFudGVkGAEgAygJIjQKE0VuYWJsZVBsdWdpblJlcXVlc3QSDAoEbmFtZRgBIAEoCRIPCgdlbmFibGVkGAIgASgIIhYKFEVuYWJsZVBsdWdpblJlc3BvbnNlIiMKE1JlbG9hZFBsdWdpblJlcXVlc3QSDAoEbmFtZRgBIAEoCSIWChRSZWxvYWRQbHVnaW5SZXNwb25zZSIkChRSZWFkUGx1Z2luTG9nUmVxdWVzdBIMCgRuYW1lGAEgASgJIiYKFVJlYWRQbHVnaW5Mb2dSZXNwb25zZRINCgVsaW5lcxgBIAMoCSLUAQoKSG9va1N0YXR1cxIMCgRuYW1lGAEgASgJEg4KBnBvaW50cxgCIAMoCRIQCghwcmlvcml0eRgDIAEoBRISCgp0aW1lb3V0X21zGAQgASgNEhAKCG9uX2Vycm9yGAUgASgJEg8KB2dyYW50ZWQYBiADKAkSDAoEZmlsZRgHIAEoCRIiCgdmYWlsdXJlGAggASgLMhEuY2xhd2QudjEuRmFpbHVyZRIPCgdlbmFibGVkGAkgASgIEg0KBWdyb3VwGAogASgJEg0KBW5vdGVzGAsgAygJIhIKEExpc3RIb29rc1JlcXVlc3QiOAoRTGlzdEhvb2tzUmVzcG9uc2USIwoFaG9va3MYASADKAsyFC5jbGF3ZC52MS5Ib29rU3RhdHVzIh4KDkFkZEhvb2tSZXF1ZXN0EgwKBGZpbGUYASABKAkiNQoPQWRkSG9va1Jlc3BvbnNlEiIKBGhvb2sYASABKAsyFC5jbGF3ZC52MS5Ib29rU3RhdHVzIiEKEVJlbW92ZUhvb2tSZXF1ZXN0EgwKBG5hbWUYASABKAkiFAoSUmVtb3ZlSG9va1Jlc3BvbnNlIlUKD1Rlc3RIb29rUmVxdWVzdBIMCgRuYW1lGAEgASgJEg0KBXBvaW50GAIgASgJEiUKBXZhbHVlGAMgASgLMhYuZ29vZ2xlLnByb3RvYnVmLlZhbHVlIjIKEUVuYWJsZUhvb2tSZXF1ZXN0EgwKBG5hbWUYASABKAkSDwoHZW5hYmxlZBgCIAEoCCIUChJFbmFibGVIb29rUmVzcG9uc2UidAoQVGVzdEhvb2tSZXNwb25zZRIPCgd2ZXJkaWN0GAEgASgJEg8KB2JlY2F1c2UYAiABKAkSJQoFdmFsdWUYAyABKAsyFi5nb29nbGUucHJvdG9idWYuVmFsdWUSCgoCbXMYBCABKAESCwoDbG9nGAUgAygJIlUKDEluZGV4UmVxdWVzdBIOCgZmb2xkZXIYASABKAkSDgoGc291cmNlGAIgASgJEhUKDWNvbnZlcnNhdGlvbnMYAyABKAgSDgoGcmVtb3ZlGAQgASgIInMKDUluZGV4UmVzcG9uc2USDQoFZmlsZXMYASABKA0SEwoLZmlsZXNfdG90YWwYAiABKA0SDgoGY2h1bmtzGAMgASgNEg8KB3NraXBwZWQYBCABKA0SDAoEZG9uZRgFIAEoCBIPCgdyZW1vdmVkGAYgASgNIjUKDE1lbW9yeVZpZXdlchIRCgl3b3Jrc3BhY2UYASABKAkSEgoKc2Vzc2lvbl9pZBgCIAEoCSKpAQoMTWVtb3J5RmlsdGVyEg0KBWtpbmRzGAEgAygJEhUKCGFmdGVyX21zGAIgASgBSACIAQESFgoJYmVmb3JlX21zGAMgASgBSAGIAQESDAoEcGF0aBgEIAEoCRISCgpzZXNzaW9uX2lkGAUgASgJEg0KBWxhYmVsGAYgASgJEg8KB2F1dGhvcnMYByADKAlCCwoJX2FmdGVyX21zQgwKCl9iZWZvcmVfbXMiiwEKDVNlYXJjaFJlcXVlc3QSDQoFcXVlcnkYASABKAkSDQoFbGltaXQYAiABKA0SJgoGdmlld2VyGAMgASgLMhYuY2xhd2QudjEuTWVtb3J5Vmlld2VyEgwKBG1vZGUYBCABKAkSJgoGZmlsdGVyGAUgASgLMhYuY2xhd2QudjEuTWVtb3J5RmlsdGVyIlcKDlNlYXJjaFJlc3BvbnNlEiEKBGhpdHMYASADKAsyEy5jbGF3ZC52MS5NZW1vcnlIaXQSIgoEbGVncxgCIAEoCzIULmNsYXdkLnYxLlNlYXJjaExlZ3MiLQoKU2VhcmNoTGVncxIPCgdsZXhpY2FsGAEgASgJEg4KBnZlY3RvchgCIAEoCSKEAgoJTWVtb3J5SGl0EhEKCW1lbW9yeV9pZBgBIAEoCRIMCgRwYXRoGAIgASgJEgwKBGxpbmUYAyABKA0SDAoEdGV4dBgEIAEoCRINCgVzY29yZRgFIAEoARIOCgZhdXRob3IYBiABKAkSDAoEa2luZBgHIAEoCRIMCgRwYWdlGAggASgNEg0KBXRpdGxlGAkgASgJEigKB3NuaXBwZXQYCiABKAsyFy5jbGF3ZC52MS5NZW1vcnlTbmlwcGV0EhIKCnNlc3Npb25faWQYCyABKAkSDQoFYXRfbXMYDCABKAESIwoGcmVhc29uGA0gASgLMhMuY2xhd2QudjEuSGl0UmVhc29uIkAKDU1lbW9yeVNuaXBwZXQSDAoEdGV4dBgBIAEoCRIhCgVtYXJrcxgCIAMoCzISLmNsYXdkLnYxLlRleHRNYXJrIiYKCFRleHRNYXJrEg0KBXN0YXJ0GAEgASgNEgsKA2VuZBgCIAEoDSKHAQoJSGl0UmVhc29uEiIKB2xleGljYWwYASABKAsyES5jbGF3ZC52MS5MZWdSYW5rEiEKBnZlY3RvchgCIAEoCzIRLmNsYXdkLnYxLkxlZ1JhbmsSDwoHcmVjZW5jeRgDIAEoARISCgppbXBvcnRhbmNlGAQgASgBEg4KBmZvbGRlZBgFIAMoCSImCgdMZWdSYW5rEgwKBHJhbmsYASABKA0SDQoFc2NvcmUYAiABKAEiswEKD1JlbWVtYmVyUmVxdWVzdBIMCgR0ZXh0GAEgASgJEiYKBnZpZXdlchgCIAEoCzIWLmNsYXdkLnYxLk1lbW9yeVZpZXdlchINCgVzY29wZRgDIAEoCRIMCgR0eXBlGAQgASgJEhIKCmltcG9ydGFuY2UYBSABKAkSDgoGbGFiZWxzGAYgAygJEhUKDWV4cGlyZXNfYXRfbXMYByABKAESEgoKc3VwZXJzZWRlcxgIIAEoCSJMChBSZW1lbWJlclJlc3BvbnNlEhEKCW1lbW9yeV9pZBgBIAEoCRIlCgdzaW1pbGFyGAIgAygLMhQuY2xhd2QudjEuTWVtb3J5Tm90ZSLjAQoKTWVtb3J5Tm90ZRIRCgltZW1vcnlfaWQYASABKAkSDAoEdGV4dBgCIAEoCRIOCgZhdXRob3IYAyABKAkSDQoFc2NvcGUYBCABKAkSDAoEdHlwZRgFIAEoCRISCgppbXBvcnRhbmNlGAYgASgJEg4KBmxhYmVscxgHIAMoCRISCgpzZXNzaW9uX2lkGAggASgJEg0KBWF0X21zGAkgASgBEhUKDWV4cGlyZXNfYXRfbXMYCiABKAESEgoKc3VwZXJzZWRlcxgLIAEoCRIVCg1zdXBlcnNlZGVkX2J5GAwgASgJIl4KDUZvcmdldFJlcXVlc3QSEQoJbWVtb3J5X2lkGAEgASgJEhIKCm1lbW9yeV9pZHMYAiADKAkSJgoGdmlld2VyGAMgASgLMhYuY2xhd2QudjEuTWVtb3J5Vmlld2VyIjkKDkZvcmdldFJlc3BvbnNlEicKCWZvcmdvdHRlbhgBIAMoCzIULmNsYXdkLnYxLk1lbW9yeU5vdGUiagoQTGlzdE5vdGVzUmVxdWVzdBImCgZ2aWV3ZXIYASABKAsyFi5jbGF3ZC52MS5NZW1vcnlWaWV3ZXISDQoFbGltaXQYAiABKA0SCwoDYWxsGAMgASgIEhIKCm1lbW9yeV9pZHMYBCADKAkiOAoRTGlzdE5vdGVzUmVzcG9uc2USIwoFbm90ZXMYASADKAsyFC5jbGF3ZC52MS5NZW1vcnlOb3RlIg4KDFN0YXRzUmVxdWVzdCKhAgoNU3RhdHNSZXNwb25zZRINCgVmaWxlcxgBIAEoDRIOCgZjaHVua3MYAiABKA0SDQoFbm90ZXMYAyABKA0SEwoLc3RvcmVfYnl0ZXMYBCABKAESDwoHZm9sZGVycxgFIAMoCRIPCgdzb3VyY2VzGAYgAygJEhAKCG1lc3NhZ2VzGAcgASgNEg8KB3NraXBwZWQYCCABKA0SDwoHcmVtb3ZlZBgJIAEoDRIOCgZlcnJvcnMYCiABKA0SEAoIZW1iZWRkZXIYCyABKAkSEAoIZW1iZWRkZWQYDCABKA0SEAoIdG9fZW1iZWQYDSABKA0SFgoOd2l0aG91dF92ZWN0b3IYDiABKA0SGQoRc3RvcmVfbGltaXRfYnl0ZXMYDyABKAEiFQoTVmVyaWZ5TWVtb3J5UmVxdWVzdCIoChRWZXJpZnlNZW1vcnlSZXNwb25zZRIQCghwcm9ibGVtcxgBIAMoCSIQCg5SZWJ1aWxkUmVxdWVzdCI8Cg9SZWJ1aWxkUmVzcG9uc2USKQoIcHJvZ3Jlc3MYASABKAsyFy5jbGF3ZC52MS5JbmRleFJlc3BvbnNlIh8KDUV4cG9ydFJlcXVlc3QSDgoGZm9sZGVyGAEgASgJIh8KDkV4cG9ydFJlc3BvbnNlEg0KBWZpbGVzGAEgAygJIiEKD0V2YWx1YXRlUmVxdWVzdBIOCgZmb2xkZXIYASABKAkifQoQRXZhbHVhdGVSZXNwb25zZRIMCgRtb2RlGAEgASgJEg8KB3F1ZXJpZXMYAiABKA0SEgoKbmRjZ19hdF8xMBgDIAEoARITCgtyZWNhbGxfYXRfNRgEIAEoARIUCgxyZWNhbGxfYXRfMTAYBSABKAESCwoDbXJyGAYgASgBIhsKDFF1ZXJ5UmVxdWVzdBILCgNzcWwYASABKAkiXQoNUXVlcnlSZXNwb25zZRIPCgdjb2x1bW5zGAEgAygJEigKBHJvd3MYAiADKAsyGi5nb29nbGUucHJvdG9idWYuTGlzdFZhbHVlEhEKCXRydW5jYXRlZBgDIAEoCCIjCg1WZXJpZnlSZXF1ZXN0EhIKCnNlc3Npb25faWQYASABKAkiPQoOVmVyaWZ5UmVzcG9uc2USKwoIam91cm5hbHMYASADKAsyGS5jbGF3ZC52MS5WZXJpZmllZEpvdXJuYWwibAoPVmVyaWZpZWRKb3VybmFsEhIKCnNlc3Npb25faWQYASABKAkSDgoGZXZlbnRzGAIgASgNEhEKCWhlYWRfaGFzaBgDIAEoCRIiCgdmYWlsdXJlGAQgASgLMhEuY2xhd2QudjEuRmFpbHVyZSKXAgoQUnVuU2NyaXB0UmVxdWVzdBIMCgRmaWxlGAEgASgJEgwKBGFyZ3MYAiADKAkSDQoFYWxsb3cYAyADKAkSDAoEZGVueRgEIAMoCRIOCgZmb2xkZXIYBSABKAkSFQoNdGltZV9saW1pdF9tcxgGIAEoDRIYChBtZW1vcnlfbGltaXRfbWliGAcgASgNEhAKCGF0dGVuZGVkGAggASgIEg8KB3J1bnRpbWUYCSABKAkSLAoJdGVybWluYWxzGAogASgLMhkuY2xhd2QudjEuU2NyaXB0VGVybWluYWxzEiQKBXRlc3RzGAsgASgLMhUuY2xhd2QudjEuU2NyaXB0VGVzdHMSEgoKaW1wb3J0X21hcBgMIAEoCSJACg9TY3JpcHRUZXJtaW5hbHMSDQoFc3RkaW4YASABKAgSDgoGc3Rkb3V0GAIgASgIEg4KBnN0ZGVychgDIAEoCCIwCgtTY3JpcHRUZXN0cxIOCgZmaWx0ZXIYASABKAkSEQoJZmFpbF9mYXN0GAIgASgIIr0CChFSdW5TY3JpcHRSZXNwb25zZRIQCgZzdGRvdXQYASABKAlIABIQCgZzdGRlcnIYAiABKAlIABITCglleGl0X2NvZGUYAyABKAVIABIsCghxdWVzdGlvbhgEIAEoCzIYLmNsYXdkLnYxLlNjcmlwdFF1ZXN0aW9uSAASFgoMc3Rkb3V0X2J5dGVzGAUgASgMSAASFgoMc3RkZXJyX2J5dGVzGAYgASgMSAASMwoMaW5wdXRfd2FudGVkGAcgASgLMhsuY2xhd2QudjEuU2NyaXB0SW5wdXRXYW50ZWRIABIqCgdzaWduYWxzGAggASgLMhcuY2xhd2QudjEuU2NyaXB0U2lnbmFsc0gAEigKBHRlc3QYCSABKAsyGC5jbGF3ZC52MS5TY3JpcHRUZXN0TmV3c0gAQgYKBG5ld3MiOAoRU2NyaXB0SW5wdXRXYW50ZWQSDgoGcnVuX2lkGAEgASgJEhMKC2xpbWl0X2J5dGVzGAIgASgNIi4KDVNjcmlwdFNpZ25hbHMSDgoGcnVuX2lkGAEgASgJEg0KBW5hbWVzGAIgAygJIo0BCg5TY3JpcHRUZXN0TmV3cxIMCgRraW5kGAEgASgJEgwKBHBhdGgYAiADKAkSDwoHb3V0Y29tZRgDIAEoCRIKCgJtcxgEIAEoARINCgVlcnJvchgFIAEoCRIPCgdwbGFubmVkGAYgASgNEhQKDGZpbHRlcmVkX291dBgHIAEoDRIMCgRvbmx5GAggASgIIk4KEUZlZWRTY3JpcHRSZXF1ZXN0Eg4KBnJ1bl9pZBgBIAEoCRIMCgRkYXRhGAIgASgMEgsKA2VuZBgDIAEoCBIOCgZzaWduYWwYBCABKAkiFAoSRmVlZFNjcmlwdFJlc3BvbnNlIlAKDlNjcmlwdFF1ZXN0aW9uEhMKC3F1ZXN0aW9uX2lkGAEgASgJEhIKCnBlcm1pc3Npb24YAiABKAkSFQoNZXhwaXJlc19hdF9tcxgDIAEoASJQChNBbnN3ZXJTY3JpcHRSZXF1ZXN0EhMKC3F1ZXN0aW9uX2lkGAEgASgJEg8KB2FsbG93ZWQYAiABKAgSEwoLYWxsX29mX2tpbmQYAyABKAgiFgoUQW5zd2VyU2NyaXB0UmVzcG9uc2UiFAoSU2hvd1Byb2ZpbGVSZXF1ZXN0ImIKE1Nob3dQcm9maWxlUmVzcG9uc2USDwoHZW5hYmxlZBgBIAEoCBIpCgd2ZXJzaW9uGAIgASgLMhguY2xhd2QudjEuUHJvZmlsZVZlcnNpb24SDwoHd2FpdGluZxgDIAEoDSKZAQoOUHJvZmlsZVZlcnNpb24SDgoGbnVtYmVyGAEgASgNEiYKB3Byb2ZpbGUYAiABKAsyFS5jbGF3ZC52MS5Vc2VyUHJvZmlsZRIVCg1sZWFybmVkX2F0X21zGAMgASgBEhoKEm1lc3NhZ2VzX3Byb2Nlc3NlZBgEIAEoDRINCgVjaGFycxgFIAEoDRINCgVtb2RlbBgGIAEoCSIrChpMaXN0UHJvZmlsZVZlcnNpb25zUmVxdWVzdBINCgVsaW1pdBgBIAEoDSJJChtMaXN0UHJvZmlsZVZlcnNpb25zUmVzcG9uc2USKgoIdmVyc2lvbnMYASADKAsyGC5jbGF3ZC52MS5Qcm9maWxlVmVyc2lvbiIWChREZWxldGVQcm9maWxlUmVxdWVzdCIpChVEZWxldGVQcm9maWxlUmVzcG9uc2USEAoIdmVyc2lvbnMYASABKA0iVgoSRW5yb2xQbHVnaW5SZXF1ZXN0EgwKBG5hbWUYASABKAkSDwoHYWRkcmVzcxgCIAEoCRIPCgdsaWZlX21zGAMgASgBEhAKCHNlcnZpY2VzGAQgASgIIjYKE0Vucm9sUGx1Z2luUmVzcG9uc2USDQoFdG9rZW4YASABKAkSEAoIdW50aWxfbXMYAiABKAEiJAoUVW5lbnJvbFBsdWdpblJlcXVlc3QSDAoEbmFtZRgBIAEoCSIXChVVbmVucm9sUGx1Z2luUmVzcG9uc2Uq6AEKC1BsdWdpblN0YXRlEhwKGFBMVUdJTl9TVEFURV9VTlNQRUNJRklFRBAAEhUKEVBMVUdJTl9TVEFURV9JRExFEAESGQoVUExVR0lOX1NUQVRFX1NUQVJUSU5HEAISFgoSUExVR0lOX1NUQVRFX1JFQURZEAMSHAoYUExVR0lOX1NUQVRFX0JBQ0tJTkdfT0ZGEAQSGQoVUExVR0lOX1NUQVRFX0RJU0FCTEVEEAUSGAoUUExVR0lOX1NUQVRFX1JFRlVTRUQQBhIeChpQTFVHSU5fU1RBVEVfTk9UX0NPTk5FQ1RFRBAHMswBCg1EYWVtb25TZXJ2aWNlEjsKBlN0YXR1cxIXLmNsYXdkLnYxLlN0YXR1c1JlcXVlc3QaGC5jbGF3ZC52MS5TdGF0dXNSZXNwb25zZRI7CgZEb2N0b3ISFy5jbGF3ZC52MS5Eb2N0b3JSZXF1ZXN0GhguY2xhd2QudjEuRG9jdG9yUmVzcG9uc2USQQoIU2h1dGRvd24SGS5jbGF3ZC52MS5TaHV0ZG93blJlcXVlc3QaGi5jbGF3ZC52MS5TaHV0ZG93blJlc3BvbnNlMqoGChJQbHVnaW5BZG1pblNlcnZpY2USSgoLTGlzdFBsdWdpbnMSHC5jbGF3ZC52MS5MaXN0UGx1Z2luc1JlcXVlc3QaHS5jbGF3ZC52MS5MaXN0UGx1Z2luc1Jlc3BvbnNlElAKDUluc3RhbGxQbHVnaW4SHi5jbGF3ZC52MS5JbnN0YWxsUGx1Z2luUmVxdWVzdBofLmNsYXdkLnYxLkluc3RhbGxQbHVnaW5SZXNwb25zZRJNCgxSZW1vdmVQbHVnaW4SHS5jbGF3ZC52MS5SZW1vdmVQbHVnaW5SZXF1ZXN0Gh4uY2xhd2QudjEuUmVtb3ZlUGx1Z2luUmVzcG9uc2USSgoLR3JhbnRQbHVnaW4SHC5jbGF3ZC52MS5HcmFudFBsdWdpblJlcXVlc3QaHS5jbGF3ZC52MS5HcmFudFBsdWdpblJlc3BvbnNlEk0KDFJldm9rZVBsdWdpbhIdLmNsYXdkLnYxLlJldm9rZVBsdWdpblJlcXVlc3QaHi5jbGF3ZC52MS5SZXZva2VQbHVnaW5SZXNwb25zZRJNCgxFbmFibGVQbHVnaW4SHS5jbGF3ZC52MS5FbmFibGVQbHVnaW5SZXF1ZXN0Gh4uY2xhd2QudjEuRW5hYmxlUGx1Z2luUmVzcG9uc2USTQoMUmVsb2FkUGx1Z2luEh0uY2xhd2QudjEuUmVsb2FkUGx1Z2luUmVxdWVzdBoeLmNsYXdkLnYxLlJlbG9hZFBsdWdpblJlc3BvbnNlElAKDVJlYWRQbHVnaW5Mb2cSHi5jbGF3ZC52MS5SZWFkUGx1Z2luTG9nUmVxdWVzdBofLmNsYXdkLnYxLlJlYWRQbHVnaW5Mb2dSZXNwb25zZRJKCgtFbnJvbFBsdWdpbhIcLmNsYXdkLnYxLkVucm9sUGx1Z2luUmVxdWVzdBodLmNsYXdkLnYxLkVucm9sUGx1Z2luUmVzcG9uc2USUAoNVW5lbnJvbFBsdWdpbhIeLmNsYXdkLnYxLlVuZW5yb2xQbHVnaW5SZXF1ZXN0Gh8uY2xhd2QudjEuVW5lbnJvbFBsdWdpblJlc3BvbnNlMu0CChBIb29rQWRtaW5TZXJ2aWNlEkQKCUxpc3RIb29rcxIaLmNsYXdkLnYxLkxpc3RIb29rc1JlcXVlc3QaGy5jbGF3ZC52MS5MaXN0SG9va3NSZXNwb25zZRI+CgdBZGRIb29rEhguY2xhd2QudjEuQWRkSG9va1JlcXVlc3QaGS5jbGF3ZC52MS5BZGRIb29rUmVzcG9uc2USRwoKUmVtb3ZlSG9vaxIbLmNsYXdkLnYxLlJlbW92ZUhvb2tSZXF1ZXN0GhwuY2xhd2QudjEuUmVtb3ZlSG9va1Jlc3BvbnNlEkEKCFRlc3RIb29rEhkuY2xhd2QudjEuVGVzdEhvb2tSZXF1ZXN0GhouY2xhd2QudjEuVGVzdEhvb2tSZXNwb25zZRJHCgpFbmFibGVIb29rEhsuY2xhd2QudjEuRW5hYmxlSG9va1JlcXVlc3QaHC5jbGF3ZC52MS5FbmFibGVIb29rUmVzcG9uc2UymwUKDU1lbW9yeVNlcnZpY2USOgoFSW5kZXgSFi5jbGF3ZC52MS5JbmRleFJlcXVlc3QaFy5jbGF3ZC52MS5JbmRleFJlc3BvbnNlMAESOwoGU2VhcmNoEhcuY2xhd2QudjEuU2VhcmNoUmVxdWVzdBoYLmNsYXdkLnYxLlNlYXJjaFJlc3BvbnNlEkEKCFJlbWVtYmVyEhkuY2xhd2QudjEuUmVtZW1iZXJSZXF1ZXN0GhouY2xhd2QudjEuUmVtZW1iZXJSZXNwb25zZRI7CgZGb3JnZXQSFy5jbGF3ZC52MS5Gb3JnZXRSZXF1ZXN0GhguY2xhd2QudjEuRm9yZ2V0UmVzcG9uc2USRAoJTGlzdE5vdGVzEhouY2xhd2QudjEuTGlzdE5vdGVzUmVxdWVzdBobLmNsYXdkLnYxLkxpc3ROb3Rlc1Jlc3BvbnNlEjgKBVN0YXRzEhYuY2xhd2QudjEuU3RhdHNSZXF1ZXN0GhcuY2xhd2QudjEuU3RhdHNSZXNwb25zZRJNCgxWZXJpZnlNZW1vcnkSHS5jbGF3ZC52MS5WZXJpZnlNZW1vcnlSZXF1ZXN0Gh4uY2xhd2QudjEuVmVyaWZ5TWVtb3J5UmVzcG9uc2USQAoHUmVidWlsZBIYLmNsYXdkLnYxLlJlYnVpbGRSZXF1ZXN0GhkuY2xhd2QudjEuUmVidWlsZFJlc3BvbnNlMAESOwoGRXhwb3J0EhcuY2xhd2QudjEuRXhwb3J0UmVxdWVzdBoYLmNsYXdkLnYxLkV4cG9ydFJlc3BvbnNlEkMKCEV2YWx1YXRlEhkuY2xhd2QudjEuRXZhbHVhdGVSZXF1ZXN0GhouY2xhd2QudjEuRXZhbHVhdGVSZXNwb25zZTABMpICCg5Qcm9maWxlU2VydmljZRJKCgtTaG93UHJvZmlsZRIcLmNsYXdkLnYxLlNob3dQcm9maWxlUmVxdWVzdBodLmNsYXdkLnYxLlNob3dQcm9maWxlUmVzcG9uc2USYgoTTGlzdFByb2ZpbGVWZXJzaW9ucxIkLmNsYXdkLnYxLkxpc3RQcm9maWxlVmVyc2lvbnNSZXF1ZXN0GiUuY2xhd2QudjEuTGlzdFByb2ZpbGVWZXJzaW9uc1Jlc3BvbnNlElAKDURlbGV0ZVByb2ZpbGUSHi5jbGF3ZC52MS5EZWxldGVQcm9maWxlUmVxdWVzdBofLmNsYXdkLnYxLkRlbGV0ZVByb2ZpbGVSZXNwb25zZTKHAQoOSm91cm5hbFNlcnZpY2USOAoFUXVlcnkSFi5jbGF3ZC52MS5RdWVyeVJlcXVlc3QaFy5jbGF3ZC52MS5RdWVyeVJlc3BvbnNlEjsKBlZlcmlmeRIXLmNsYXdkLnYxLlZlcmlmeVJlcXVlc3QaGC5jbGF3ZC52MS5WZXJpZnlSZXNwb25zZTLvAQoNU2NyaXB0U2VydmljZRJGCglSdW5TY3JpcHQSGi5jbGF3ZC52MS5SdW5TY3JpcHRSZXF1ZXN0GhsuY2xhd2QudjEuUnVuU2NyaXB0UmVzcG9uc2UwARJNCgxBbnN3ZXJTY3JpcHQSHS5jbGF3ZC52MS5BbnN3ZXJTY3JpcHRSZXF1ZXN0Gh4uY2xhd2QudjEuQW5zd2VyU2NyaXB0UmVzcG9uc2USRwoKRmVlZFNjcmlwdBIbLmNsYXdkLnYxLkZlZWRTY3JpcHRSZXF1ZXN0GhwuY2xhd2QudjEuRmVlZFNjcmlwdFJlc3BvbnNlYgZwcm90bzM", [file_clawd_v1_event, file_clawd_v1_failure, file_google_protobuf_struct]);
 
 /**
  * What runs, and how well.
@@ -143,7 +145,7 @@ export const StatusResponseSchema: GenMessage<StatusResponse> = /*@__PURE__*/
  */
 export type SandboxStatus = Message<"clawd.v1.SandboxStatus"> & {
   /**
-   * "bubblewrap" or "none".
+   * "bubblewrap", "seatbelt" (macOS) or "none".
    *
    * @generated from field: string level = 1;
    */
@@ -2057,6 +2059,13 @@ export type ListNotesRequest = Message<"clawd.v1.ListNotesRequest"> & {
    * @generated from field: bool all = 3;
    */
   all: boolean;
+
+  /**
+   * None but these, those that are not there left out; empty for every note.
+   *
+   * @generated from field: repeated string memory_ids = 4;
+   */
+  memoryIds: string[];
 };
 
 /**
@@ -2198,6 +2207,20 @@ export type StatsResponse = Message<"clawd.v1.StatsResponse"> & {
    * @generated from field: uint32 to_embed = 13;
    */
   toEmbed: number;
+
+  /**
+   * Chunks that get none: the embedder refused them, or there is nothing in them to compute one from.
+   *
+   * @generated from field: uint32 without_vector = 14;
+   */
+  withoutVector: number;
+
+  /**
+   * What may be stored, bytes; indexing stops there, and searching goes on. 0 for what the disk has room for.
+   *
+   * @generated from field: double store_limit_bytes = 15;
+   */
+  storeLimitBytes: number;
 };
 
 /**
@@ -2599,6 +2622,34 @@ export type RunScriptRequest = Message<"clawd.v1.RunScriptRequest"> & {
    * @generated from field: bool attended = 8;
    */
   attended: boolean;
+
+  /**
+   * What runs it: "isolate" or "deno"; empty for what the configuration says.
+   *
+   * @generated from field: string runtime = 9;
+   */
+  runtime: string;
+
+  /**
+   * Which of its standard streams are terminals.
+   *
+   * @generated from field: clawd.v1.ScriptTerminals terminals = 10;
+   */
+  terminals?: ScriptTerminals | undefined;
+
+  /**
+   * Runs the tests that the file declares instead of only the file.
+   *
+   * @generated from field: clawd.v1.ScriptTests tests = 11;
+   */
+  tests?: ScriptTests | undefined;
+
+  /**
+   * Absolute path of an import map; empty for the imports of a deno.json in the file's folder.
+   *
+   * @generated from field: string import_map = 12;
+   */
+  importMap: string;
 };
 
 /**
@@ -2607,6 +2658,69 @@ export type RunScriptRequest = Message<"clawd.v1.RunScriptRequest"> & {
  */
 export const RunScriptRequestSchema: GenMessage<RunScriptRequest> = /*@__PURE__*/
   messageDesc(file_clawd_v1_admin, 71);
+
+/**
+ * The standard streams that are terminals.
+ *
+ * @generated from message clawd.v1.ScriptTerminals
+ */
+export type ScriptTerminals = Message<"clawd.v1.ScriptTerminals"> & {
+  /**
+   * Standard input.
+   *
+   * @generated from field: bool stdin = 1;
+   */
+  stdin: boolean;
+
+  /**
+   * Standard output.
+   *
+   * @generated from field: bool stdout = 2;
+   */
+  stdout: boolean;
+
+  /**
+   * Standard error.
+   *
+   * @generated from field: bool stderr = 3;
+   */
+  stderr: boolean;
+};
+
+/**
+ * Describes the message clawd.v1.ScriptTerminals.
+ * Use `create(ScriptTerminalsSchema)` to create a new message.
+ */
+export const ScriptTerminalsSchema: GenMessage<ScriptTerminals> = /*@__PURE__*/
+  messageDesc(file_clawd_v1_admin, 72);
+
+/**
+ * Which tests are run.
+ *
+ * @generated from message clawd.v1.ScriptTests
+ */
+export type ScriptTests = Message<"clawd.v1.ScriptTests"> & {
+  /**
+   * Only tests whose name has this in it, or matches it when it is /between slashes/; empty for all.
+   *
+   * @generated from field: string filter = 1;
+   */
+  filter: string;
+
+  /**
+   * Ends with the first test that fails.
+   *
+   * @generated from field: bool fail_fast = 2;
+   */
+  failFast: boolean;
+};
+
+/**
+ * Describes the message clawd.v1.ScriptTests.
+ * Use `create(ScriptTestsSchema)` to create a new message.
+ */
+export const ScriptTestsSchema: GenMessage<ScriptTests> = /*@__PURE__*/
+  messageDesc(file_clawd_v1_admin, 73);
 
 /**
  * What a script does.
@@ -2651,6 +2765,46 @@ export type RunScriptResponse = Message<"clawd.v1.RunScriptResponse"> & {
      */
     value: ScriptQuestion;
     case: "question";
+  } | {
+    /**
+     * Bytes for standard output.
+     *
+     * @generated from field: bytes stdout_bytes = 5;
+     */
+    value: Uint8Array;
+    case: "stdoutBytes";
+  } | {
+    /**
+     * Bytes for standard error.
+     *
+     * @generated from field: bytes stderr_bytes = 6;
+     */
+    value: Uint8Array;
+    case: "stderrBytes";
+  } | {
+    /**
+     * The script waits for what it reads.
+     *
+     * @generated from field: clawd.v1.ScriptInputWanted input_wanted = 7;
+     */
+    value: ScriptInputWanted;
+    case: "inputWanted";
+  } | {
+    /**
+     * Signals that the script hears from now on, in place of being ended by them.
+     *
+     * @generated from field: clawd.v1.ScriptSignals signals = 8;
+     */
+    value: ScriptSignals;
+    case: "signals";
+  } | {
+    /**
+     * News of a test.
+     *
+     * @generated from field: clawd.v1.ScriptTestNews test = 9;
+     */
+    value: ScriptTestNews;
+    case: "test";
   } | { case: undefined; value?: undefined };
 };
 
@@ -2659,7 +2813,190 @@ export type RunScriptResponse = Message<"clawd.v1.RunScriptResponse"> & {
  * Use `create(RunScriptResponseSchema)` to create a new message.
  */
 export const RunScriptResponseSchema: GenMessage<RunScriptResponse> = /*@__PURE__*/
-  messageDesc(file_clawd_v1_admin, 72);
+  messageDesc(file_clawd_v1_admin, 74);
+
+/**
+ * The script waits for what it reads: one FeedScript answers it.
+ *
+ * @generated from message clawd.v1.ScriptInputWanted
+ */
+export type ScriptInputWanted = Message<"clawd.v1.ScriptInputWanted"> & {
+  /**
+   * The run's id.
+   *
+   * @generated from field: string run_id = 1;
+   */
+  runId: string;
+
+  /**
+   * Most bytes that it takes.
+   *
+   * @generated from field: uint32 limit_bytes = 2;
+   */
+  limitBytes: number;
+};
+
+/**
+ * Describes the message clawd.v1.ScriptInputWanted.
+ * Use `create(ScriptInputWantedSchema)` to create a new message.
+ */
+export const ScriptInputWantedSchema: GenMessage<ScriptInputWanted> = /*@__PURE__*/
+  messageDesc(file_clawd_v1_admin, 75);
+
+/**
+ * Signals that a script hears.
+ *
+ * @generated from message clawd.v1.ScriptSignals
+ */
+export type ScriptSignals = Message<"clawd.v1.ScriptSignals"> & {
+  /**
+   * The run's id.
+   *
+   * @generated from field: string run_id = 1;
+   */
+  runId: string;
+
+  /**
+   * All of them, e.g. "SIGINT".
+   *
+   * @generated from field: repeated string names = 2;
+   */
+  names: string[];
+};
+
+/**
+ * Describes the message clawd.v1.ScriptSignals.
+ * Use `create(ScriptSignalsSchema)` to create a new message.
+ */
+export const ScriptSignalsSchema: GenMessage<ScriptSignals> = /*@__PURE__*/
+  messageDesc(file_clawd_v1_admin, 76);
+
+/**
+ * News of a test.
+ *
+ * @generated from message clawd.v1.ScriptTestNews
+ */
+export type ScriptTestNews = Message<"clawd.v1.ScriptTestNews"> & {
+  /**
+   * "plan" before the first, "begun", "ended".
+   *
+   * @generated from field: string kind = 1;
+   */
+  kind: string;
+
+  /**
+   * Its name and those of the tests it is a step of, outermost first.
+   *
+   * @generated from field: repeated string path = 2;
+   */
+  path: string[];
+
+  /**
+   * "ok", "failed" or "ignored", when it ended.
+   *
+   * @generated from field: string outcome = 3;
+   */
+  outcome: string;
+
+  /**
+   * How long it took, milliseconds.
+   *
+   * @generated from field: double ms = 4;
+   */
+  ms: number;
+
+  /**
+   * What went wrong, with a stack.
+   *
+   * @generated from field: string error = 5;
+   */
+  error: string;
+
+  /**
+   * Tests that are run, of the plan.
+   *
+   * @generated from field: uint32 planned = 6;
+   */
+  planned: number;
+
+  /**
+   * Tests that the filter leaves out, of the plan.
+   *
+   * @generated from field: uint32 filtered_out = 7;
+   */
+  filteredOut: number;
+
+  /**
+   * Some tests are declared to be the only ones, of the plan.
+   *
+   * @generated from field: bool only = 8;
+   */
+  only: boolean;
+};
+
+/**
+ * Describes the message clawd.v1.ScriptTestNews.
+ * Use `create(ScriptTestNewsSchema)` to create a new message.
+ */
+export const ScriptTestNewsSchema: GenMessage<ScriptTestNews> = /*@__PURE__*/
+  messageDesc(file_clawd_v1_admin, 77);
+
+/**
+ * Feeds a running script.
+ *
+ * @generated from message clawd.v1.FeedScriptRequest
+ */
+export type FeedScriptRequest = Message<"clawd.v1.FeedScriptRequest"> & {
+  /**
+   * The run's id.
+   *
+   * @generated from field: string run_id = 1;
+   */
+  runId: string;
+
+  /**
+   * What it reads next, when it waits for that.
+   *
+   * @generated from field: bytes data = 2;
+   */
+  data: Uint8Array;
+
+  /**
+   * There is nothing more to read.
+   *
+   * @generated from field: bool end = 3;
+   */
+  end: boolean;
+
+  /**
+   * A signal that it hears; empty for input.
+   *
+   * @generated from field: string signal = 4;
+   */
+  signal: string;
+};
+
+/**
+ * Describes the message clawd.v1.FeedScriptRequest.
+ * Use `create(FeedScriptRequestSchema)` to create a new message.
+ */
+export const FeedScriptRequestSchema: GenMessage<FeedScriptRequest> = /*@__PURE__*/
+  messageDesc(file_clawd_v1_admin, 78);
+
+/**
+ * It was taken.
+ *
+ * @generated from message clawd.v1.FeedScriptResponse
+ */
+export type FeedScriptResponse = Message<"clawd.v1.FeedScriptResponse"> & {
+};
+
+/**
+ * Describes the message clawd.v1.FeedScriptResponse.
+ * Use `create(FeedScriptResponseSchema)` to create a new message.
+ */
+export const FeedScriptResponseSchema: GenMessage<FeedScriptResponse> = /*@__PURE__*/
+  messageDesc(file_clawd_v1_admin, 79);
 
 /**
  * A question of a running script; it waits for the answer.
@@ -2694,7 +3031,7 @@ export type ScriptQuestion = Message<"clawd.v1.ScriptQuestion"> & {
  * Use `create(ScriptQuestionSchema)` to create a new message.
  */
 export const ScriptQuestionSchema: GenMessage<ScriptQuestion> = /*@__PURE__*/
-  messageDesc(file_clawd_v1_admin, 73);
+  messageDesc(file_clawd_v1_admin, 80);
 
 /**
  * Answers a question.
@@ -2729,7 +3066,7 @@ export type AnswerScriptRequest = Message<"clawd.v1.AnswerScriptRequest"> & {
  * Use `create(AnswerScriptRequestSchema)` to create a new message.
  */
 export const AnswerScriptRequestSchema: GenMessage<AnswerScriptRequest> = /*@__PURE__*/
-  messageDesc(file_clawd_v1_admin, 74);
+  messageDesc(file_clawd_v1_admin, 81);
 
 /**
  * It was heard.
@@ -2744,7 +3081,297 @@ export type AnswerScriptResponse = Message<"clawd.v1.AnswerScriptResponse"> & {
  * Use `create(AnswerScriptResponseSchema)` to create a new message.
  */
 export const AnswerScriptResponseSchema: GenMessage<AnswerScriptResponse> = /*@__PURE__*/
-  messageDesc(file_clawd_v1_admin, 75);
+  messageDesc(file_clawd_v1_admin, 82);
+
+/**
+ * Asks for the profile.
+ *
+ * @generated from message clawd.v1.ShowProfileRequest
+ */
+export type ShowProfileRequest = Message<"clawd.v1.ShowProfileRequest"> & {
+};
+
+/**
+ * Describes the message clawd.v1.ShowProfileRequest.
+ * Use `create(ShowProfileRequestSchema)` to create a new message.
+ */
+export const ShowProfileRequestSchema: GenMessage<ShowProfileRequest> = /*@__PURE__*/
+  messageDesc(file_clawd_v1_admin, 83);
+
+/**
+ * The profile of this moment.
+ *
+ * @generated from message clawd.v1.ShowProfileResponse
+ */
+export type ShowProfileResponse = Message<"clawd.v1.ShowProfileResponse"> & {
+  /**
+   * Whether config.toml turns learning on.
+   *
+   * @generated from field: bool enabled = 1;
+   */
+  enabled: boolean;
+
+  /**
+   * The latest version; absent while nothing was learned.
+   *
+   * @generated from field: clawd.v1.ProfileVersion version = 2;
+   */
+  version?: ProfileVersion | undefined;
+
+  /**
+   * Messages that nothing was learned from yet.
+   *
+   * @generated from field: uint32 waiting = 3;
+   */
+  waiting: number;
+};
+
+/**
+ * Describes the message clawd.v1.ShowProfileResponse.
+ * Use `create(ShowProfileResponseSchema)` to create a new message.
+ */
+export const ShowProfileResponseSchema: GenMessage<ShowProfileResponse> = /*@__PURE__*/
+  messageDesc(file_clawd_v1_admin, 84);
+
+/**
+ * One version of the profile.
+ *
+ * @generated from message clawd.v1.ProfileVersion
+ */
+export type ProfileVersion = Message<"clawd.v1.ProfileVersion"> & {
+  /**
+   * From 1.
+   *
+   * @generated from field: uint32 number = 1;
+   */
+  number: number;
+
+  /**
+   * What it says.
+   *
+   * @generated from field: clawd.v1.UserProfile profile = 2;
+   */
+  profile?: UserProfile | undefined;
+
+  /**
+   * When it was learned, milliseconds since 1970-01-01 UTC.
+   *
+   * @generated from field: double learned_at_ms = 3;
+   */
+  learnedAtMs: number;
+
+  /**
+   * Messages of the person that were considered until then.
+   *
+   * @generated from field: uint32 messages_processed = 4;
+   */
+  messagesProcessed: number;
+
+  /**
+   * Length of its JSON, UTF-16 code units.
+   *
+   * @generated from field: uint32 chars = 5;
+   */
+  chars: number;
+
+  /**
+   * "PROVIDER/NAME" of whoever put it into these words.
+   *
+   * @generated from field: string model = 6;
+   */
+  model: string;
+};
+
+/**
+ * Describes the message clawd.v1.ProfileVersion.
+ * Use `create(ProfileVersionSchema)` to create a new message.
+ */
+export const ProfileVersionSchema: GenMessage<ProfileVersion> = /*@__PURE__*/
+  messageDesc(file_clawd_v1_admin, 85);
+
+/**
+ * Asks for versions.
+ *
+ * @generated from message clawd.v1.ListProfileVersionsRequest
+ */
+export type ListProfileVersionsRequest = Message<"clawd.v1.ListProfileVersionsRequest"> & {
+  /**
+   * The most versions; 0 for 100.
+   *
+   * @generated from field: uint32 limit = 1;
+   */
+  limit: number;
+};
+
+/**
+ * Describes the message clawd.v1.ListProfileVersionsRequest.
+ * Use `create(ListProfileVersionsRequestSchema)` to create a new message.
+ */
+export const ListProfileVersionsRequestSchema: GenMessage<ListProfileVersionsRequest> = /*@__PURE__*/
+  messageDesc(file_clawd_v1_admin, 86);
+
+/**
+ * Versions of the profile.
+ *
+ * @generated from message clawd.v1.ListProfileVersionsResponse
+ */
+export type ListProfileVersionsResponse = Message<"clawd.v1.ListProfileVersionsResponse"> & {
+  /**
+   * Newest first.
+   *
+   * @generated from field: repeated clawd.v1.ProfileVersion versions = 1;
+   */
+  versions: ProfileVersion[];
+};
+
+/**
+ * Describes the message clawd.v1.ListProfileVersionsResponse.
+ * Use `create(ListProfileVersionsResponseSchema)` to create a new message.
+ */
+export const ListProfileVersionsResponseSchema: GenMessage<ListProfileVersionsResponse> = /*@__PURE__*/
+  messageDesc(file_clawd_v1_admin, 87);
+
+/**
+ * Deletes the profile.
+ *
+ * @generated from message clawd.v1.DeleteProfileRequest
+ */
+export type DeleteProfileRequest = Message<"clawd.v1.DeleteProfileRequest"> & {
+};
+
+/**
+ * Describes the message clawd.v1.DeleteProfileRequest.
+ * Use `create(DeleteProfileRequestSchema)` to create a new message.
+ */
+export const DeleteProfileRequestSchema: GenMessage<DeleteProfileRequest> = /*@__PURE__*/
+  messageDesc(file_clawd_v1_admin, 88);
+
+/**
+ * It is gone.
+ *
+ * @generated from message clawd.v1.DeleteProfileResponse
+ */
+export type DeleteProfileResponse = Message<"clawd.v1.DeleteProfileResponse"> & {
+  /**
+   * How many versions there were.
+   *
+   * @generated from field: uint32 versions = 1;
+   */
+  versions: number;
+};
+
+/**
+ * Describes the message clawd.v1.DeleteProfileResponse.
+ * Use `create(DeleteProfileResponseSchema)` to create a new message.
+ */
+export const DeleteProfileResponseSchema: GenMessage<DeleteProfileResponse> = /*@__PURE__*/
+  messageDesc(file_clawd_v1_admin, 89);
+
+/**
+ * Lets the agent of a plugin on another machine enrol.
+ *
+ * @generated from message clawd.v1.EnrolPluginRequest
+ */
+export type EnrolPluginRequest = Message<"clawd.v1.EnrolPluginRequest"> & {
+  /**
+   * The plugin's name.
+   *
+   * @generated from field: string name = 1;
+   */
+  name: string;
+
+  /**
+   * Where its agent listens, "HOST:PORT"; empty for one that dials in.
+   *
+   * @generated from field: string address = 2;
+   */
+  address: string;
+
+  /**
+   * How long the token holds, milliseconds: a second to seven days.
+   *
+   * @generated from field: double life_ms = 3;
+   */
+  lifeMs: number;
+
+  /**
+   * True to let the plugin keep values and artifacts here and ask people.
+   *
+   * @generated from field: bool services = 4;
+   */
+  services: boolean;
+};
+
+/**
+ * Describes the message clawd.v1.EnrolPluginRequest.
+ * Use `create(EnrolPluginRequestSchema)` to create a new message.
+ */
+export const EnrolPluginRequestSchema: GenMessage<EnrolPluginRequest> = /*@__PURE__*/
+  messageDesc(file_clawd_v1_admin, 90);
+
+/**
+ * How it enrols.
+ *
+ * @generated from message clawd.v1.EnrolPluginResponse
+ */
+export type EnrolPluginResponse = Message<"clawd.v1.EnrolPluginResponse"> & {
+  /**
+   * To be given to the agent, once.
+   *
+   * @generated from field: string token = 1;
+   */
+  token: string;
+
+  /**
+   * When the token lapses, milliseconds since 1970-01-01 UTC.
+   *
+   * @generated from field: double until_ms = 2;
+   */
+  untilMs: number;
+};
+
+/**
+ * Describes the message clawd.v1.EnrolPluginResponse.
+ * Use `create(EnrolPluginResponseSchema)` to create a new message.
+ */
+export const EnrolPluginResponseSchema: GenMessage<EnrolPluginResponse> = /*@__PURE__*/
+  messageDesc(file_clawd_v1_admin, 91);
+
+/**
+ * Takes a remote plugin's certificates and its connection away.
+ *
+ * @generated from message clawd.v1.UnenrolPluginRequest
+ */
+export type UnenrolPluginRequest = Message<"clawd.v1.UnenrolPluginRequest"> & {
+  /**
+   * Its name.
+   *
+   * @generated from field: string name = 1;
+   */
+  name: string;
+};
+
+/**
+ * Describes the message clawd.v1.UnenrolPluginRequest.
+ * Use `create(UnenrolPluginRequestSchema)` to create a new message.
+ */
+export const UnenrolPluginRequestSchema: GenMessage<UnenrolPluginRequest> = /*@__PURE__*/
+  messageDesc(file_clawd_v1_admin, 92);
+
+/**
+ * It cannot connect any more.
+ *
+ * @generated from message clawd.v1.UnenrolPluginResponse
+ */
+export type UnenrolPluginResponse = Message<"clawd.v1.UnenrolPluginResponse"> & {
+};
+
+/**
+ * Describes the message clawd.v1.UnenrolPluginResponse.
+ * Use `create(UnenrolPluginResponseSchema)` to create a new message.
+ */
+export const UnenrolPluginResponseSchema: GenMessage<UnenrolPluginResponse> = /*@__PURE__*/
+  messageDesc(file_clawd_v1_admin, 93);
 
 /**
  * What a plugin is doing.
@@ -2800,6 +3427,13 @@ export const PluginState = {
    * @generated from enum value: PLUGIN_STATE_REFUSED = 6;
    */
   REFUSED: 6,
+
+  /**
+   * It runs on another machine, whose agent is not connected.
+   *
+   * @generated from enum value: PLUGIN_STATE_NOT_CONNECTED = 7;
+   */
+  NOT_CONNECTED: 7,
 } as const;
 
 /**
@@ -2939,6 +3573,26 @@ export const PluginAdminService: GenService<{
     methodKind: "unary";
     input: typeof ReadPluginLogRequestSchema;
     output: typeof ReadPluginLogResponseSchema;
+  },
+  /**
+   * Makes a token by which the agent of a plugin on another machine can enrol, once.
+   *
+   * @generated from rpc clawd.v1.PluginAdminService.EnrolPlugin
+   */
+  enrolPlugin: {
+    methodKind: "unary";
+    input: typeof EnrolPluginRequestSchema;
+    output: typeof EnrolPluginResponseSchema;
+  },
+  /**
+   * Takes a remote plugin's certificates and its connection away.
+   *
+   * @generated from rpc clawd.v1.PluginAdminService.UnenrolPlugin
+   */
+  unenrolPlugin: {
+    methodKind: "unary";
+    input: typeof UnenrolPluginRequestSchema;
+    output: typeof UnenrolPluginResponseSchema;
   },
 }> = /*@__PURE__*/
   serviceDesc(file_clawd_v1_admin, 1);
@@ -3112,6 +3766,45 @@ export const MemoryService: GenService<{
   serviceDesc(file_clawd_v1_admin, 3);
 
 /**
+ * What was learned of the person.
+ *
+ * @generated from service clawd.v1.ProfileService
+ */
+export const ProfileService: GenService<{
+  /**
+   * The profile of this moment.
+   *
+   * @generated from rpc clawd.v1.ProfileService.ShowProfile
+   */
+  showProfile: {
+    methodKind: "unary";
+    input: typeof ShowProfileRequestSchema;
+    output: typeof ShowProfileResponseSchema;
+  },
+  /**
+   * Its versions, newest first.
+   *
+   * @generated from rpc clawd.v1.ProfileService.ListProfileVersions
+   */
+  listProfileVersions: {
+    methodKind: "unary";
+    input: typeof ListProfileVersionsRequestSchema;
+    output: typeof ListProfileVersionsResponseSchema;
+  },
+  /**
+   * Takes all of it off the disk, all versions included.
+   *
+   * @generated from rpc clawd.v1.ProfileService.DeleteProfile
+   */
+  deleteProfile: {
+    methodKind: "unary";
+    input: typeof DeleteProfileRequestSchema;
+    output: typeof DeleteProfileResponseSchema;
+  },
+}> = /*@__PURE__*/
+  serviceDesc(file_clawd_v1_admin, 4);
+
+/**
  * Questions about the journals.
  *
  * @generated from service clawd.v1.JournalService
@@ -3138,7 +3831,7 @@ export const JournalService: GenService<{
     output: typeof VerifyResponseSchema;
   },
 }> = /*@__PURE__*/
-  serviceDesc(file_clawd_v1_admin, 4);
+  serviceDesc(file_clawd_v1_admin, 5);
 
 /**
  * Scripts that run in the sandbox.
@@ -3166,6 +3859,16 @@ export const ScriptService: GenService<{
     input: typeof AnswerScriptRequestSchema;
     output: typeof AnswerScriptResponseSchema;
   },
+  /**
+   * Gives a running script the next piece of what it reads, or a signal.
+   *
+   * @generated from rpc clawd.v1.ScriptService.FeedScript
+   */
+  feedScript: {
+    methodKind: "unary";
+    input: typeof FeedScriptRequestSchema;
+    output: typeof FeedScriptResponseSchema;
+  },
 }> = /*@__PURE__*/
-  serviceDesc(file_clawd_v1_admin, 5);
+  serviceDesc(file_clawd_v1_admin, 6);
 

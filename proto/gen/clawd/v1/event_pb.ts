@@ -15,7 +15,7 @@ import type { JsonObject, Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file clawd/v1/event.proto.
  */
 export const file_clawd_v1_event: GenFile = /*@__PURE__*/
-  fileDesc("ChRjbGF3ZC92MS9ldmVudC5wcm90bxIIY2xhd2QudjEipwsKBUV2ZW50EgsKA3NlcRgBIAEoDRINCgVhdF9tcxgCIAEoARIRCgRoYXNoGAMgASgJSAGIAQESMQoOc2Vzc2lvbl9vcGVuZWQYCiABKAsyFy5jbGF3ZC52MS5TZXNzaW9uT3BlbmVkSAASKQoKdXNlcl9zcG9rZRgLIAEoCzITLmNsYXdkLnYxLlVzZXJTcG9rZUgAEi0KDHR1cm5fc3RhcnRlZBgMIAEoCzIVLmNsYXdkLnYxLlR1cm5TdGFydGVkSAASLQoMdHVybl9yZXN1bWVkGA0gASgLMhUuY2xhd2QudjEuVHVyblJlc3VtZWRIABIrCgtibG9ja19lbmRlZBgOIAEoCzIULmNsYXdkLnYxLkJsb2NrRW5kZWRIABIrCgtyZXBseV9lbmRlZBgPIAEoCzIULmNsYXdkLnYxLlJlcGx5RW5kZWRIABIlCghob29rX3JhbhgQIAEoCzIRLmNsYXdkLnYxLkhvb2tSYW5IABIxCg5hcHByb3ZhbF9hc2tlZBgRIAEoCzIXLmNsYXdkLnYxLkFwcHJvdmFsQXNrZWRIABI3ChFhcHByb3ZhbF9hbnN3ZXJlZBgSIAEoCzIaLmNsYXdkLnYxLkFwcHJvdmFsQW5zd2VyZWRIABI1ChBhcHByb3ZhbF9leHBpcmVkGBMgASgLMhkuY2xhd2QudjEuQXBwcm92YWxFeHBpcmVkSAASNgoRdG9vbF9jYWxsX3N0YXJ0ZWQYFCABKAsyGS5jbGF3ZC52MS5Ub29sQ2FsbFN0YXJ0ZWRIABIyCg90b29sX2NhbGxfZW5kZWQYFSABKAsyFy5jbGF3ZC52MS5Ub29sQ2FsbEVuZGVkSAASOwoTaW50ZXJydXB0X3JlcXVlc3RlZBgWIAEoCzIcLmNsYXdkLnYxLkludGVycnVwdFJlcXVlc3RlZEgAEikKCnR1cm5fZW5kZWQYFyABKAsyEy5jbGF3ZC52MS5UdXJuRW5kZWRIABI3ChFtZW1vcnlfcmVtZW1iZXJlZBgYIAEoCzIaLmNsYXdkLnYxLk1lbW9yeVJlbWVtYmVyZWRIABI1ChBtZW1vcnlfZm9yZ290dGVuGBkgASgLMhkuY2xhd2QudjEuTWVtb3J5Rm9yZ290dGVuSAASOQoScGVybWlzc2lvbl9kZWNpZGVkGBogASgLMhsuY2xhd2QudjEuUGVybWlzc2lvbkRlY2lkZWRIABIvCg1jb250ZXh0X2J1aWx0GBsgASgLMhYuY2xhd2QudjEuQ29udGV4dEJ1aWx0SAASKwoLaG9va19zdG9yZWQYHCABKAsyFC5jbGF3ZC52MS5Ib29rU3RvcmVkSAASNQoQZ3JhbnRfcmVtZW1iZXJlZBgdIAEoCzIZLmNsYXdkLnYxLkdyYW50UmVtZW1iZXJlZEgAEi8KDWhvb2tfc3dpdGNoZWQYHiABKAsyFi5jbGF3ZC52MS5Ib29rU3dpdGNoZWRIABI1ChBncmFudHNfZm9yZ290dGVuGB8gASgLMhkuY2xhd2QudjEuR3JhbnRzRm9yZ290dGVuSAASMQoOcGx1Z2luX2NoYW5nZWQYICABKAsyFy5jbGF3ZC52MS5QbHVnaW5DaGFuZ2VkSAASKwoLcGx1Z2luX2RpZWQYISABKAsyFC5jbGF3ZC52MS5QbHVnaW5EaWVkSAASLwoNcGx1Z2luX3N0b3JlZBgiIAEoCzIWLmNsYXdkLnYxLlBsdWdpblN0b3JlZEgAEjMKD21lbW9yeV9yZWNhbGxlZBgjIAEoCzIYLmNsYXdkLnYxLk1lbW9yeVJlY2FsbGVkSAASPAoUdmVjdG9yX2luZGV4X2NoYW5nZWQYJCABKAsyHC5jbGF3ZC52MS5WZWN0b3JJbmRleENoYW5nZWRIAEIGCgRib2R5QgcKBV9oYXNoIoABCg1TZXNzaW9uT3BlbmVkEhIKCnNlc3Npb25faWQYASABKAkSEQoJd29ya3NwYWNlGAIgASgJEg0KBXRpdGxlGAMgASgJEg0KBW1vZGVsGAQgASgJEhMKC2ZvcmtlZF9mcm9tGAUgASgJEhUKDWZvcmtlZF9hdF9zZXEYBiABKA0iLQoJVXNlclNwb2tlEhIKCm1lc3NhZ2VfaWQYASABKAkSDAoEdGV4dBgCIAEoCSJcCgtUdXJuU3RhcnRlZBIPCgd0dXJuX2lkGAEgASgJEg0KBW1vZGVsGAIgASgJEg0KBWFsbG93GAMgAygJEgwKBHlvbG8YBCABKAgSEAoIYXR0ZW5kZWQYBSABKAgiLwoLVHVyblJlc3VtZWQSDwoHdHVybl9pZBgBIAEoCRIPCgdhdHRlbXB0GAIgASgNImMKCkJsb2NrRW5kZWQSDwoHdHVybl9pZBgBIAEoCRIMCgRzdGVwGAIgASgNEg0KBWJsb2NrGAMgASgNEicKB2NvbnRlbnQYBCABKAsyFi5jbGF3ZC52MS5Db250ZW50QmxvY2sibwoKUmVwbHlFbmRlZBIPCgd0dXJuX2lkGAEgASgJEgwKBHN0ZXAYAiABKA0SIgoEc3RvcBgDIAEoDjIULmNsYXdkLnYxLlN0b3BSZWFzb24SHgoFdXNhZ2UYBCABKAsyDy5jbGF3ZC52MS5Vc2FnZSKaAQoHSG9va1JhbhIPCgd0dXJuX2lkGAEgASgJEg8KB2NhbGxfaWQYAiABKAkSDQoFcG9pbnQYAyABKAkSDAoEaG9vaxgEIAEoCRImCgd2ZXJkaWN0GAUgASgOMhUuY2xhd2QudjEuSG9va1ZlcmRpY3QSDwoHYmVjYXVzZRgGIAEoCRIKCgJtcxgHIAEoARILCgNyYW4YCCABKAgiPQoLR2F0ZVZlcmRpY3QSDAoEZ2F0ZRgBIAEoCRIPCgd2ZXJkaWN0GAIgASgJEg8KB2JlY2F1c2UYAyABKAkiygEKDUFwcHJvdmFsQXNrZWQSEwoLYXBwcm92YWxfaWQYASABKAkSDwoHdHVybl9pZBgCIAEoCRIPCgdjYWxsX2lkGAMgASgJEgwKBHRvb2wYBCABKAkSJQoEYXJncxgFIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSDwoHYmVjYXVzZRgGIAEoCRIVCg1leHBpcmVzX2F0X21zGAcgASgBEhIKCnBlcm1pc3Npb24YCCABKAkSEQoJcHJpbmNpcGFsGAkgASgJImAKEEFwcHJvdmFsQW5zd2VyZWQSEwoLYXBwcm92YWxfaWQYASABKAkSDwoHYWxsb3dlZBgCIAEoCBImCgVzY29wZRgDIAEoDjIXLmNsYXdkLnYxLkFwcHJvdmFsU2NvcGUiJgoPQXBwcm92YWxFeHBpcmVkEhMKC2FwcHJvdmFsX2lkGAEgASgJIp8BCg9Ub29sQ2FsbFN0YXJ0ZWQSDwoHdHVybl9pZBgBIAEoCRIPCgdjYWxsX2lkGAIgASgJEgwKBHRvb2wYAyABKAkSJQoEYXJncxgEIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSJAoFdHJhY2UYBSADKAsyFS5jbGF3ZC52MS5HYXRlVmVyZGljdBIPCgdhdHRlbXB0GAYgASgNIs8BCg1Ub29sQ2FsbEVuZGVkEg8KB3R1cm5faWQYASABKAkSDwoHY2FsbF9pZBgCIAEoCRIMCgR0b29sGAMgASgJEigKBnN0YXR1cxgEIAEoDjIYLmNsYXdkLnYxLlRvb2xDYWxsU3RhdHVzEg4KBm91dHB1dBgFIAEoCRIiCgdmYWlsdXJlGAYgASgLMhEuY2xhd2QudjEuRmFpbHVyZRIKCgJtcxgHIAEoARIkCgV0cmFjZRgIIAMoCzIVLmNsYXdkLnYxLkdhdGVWZXJkaWN0IiUKEkludGVycnVwdFJlcXVlc3RlZBIPCgd0dXJuX2lkGAEgASgJImgKCVR1cm5FbmRlZBIPCgd0dXJuX2lkGAEgASgJEiYKB291dGNvbWUYAiABKA4yFS5jbGF3ZC52MS5UdXJuT3V0Y29tZRIiCgdmYWlsdXJlGAMgASgLMhEuY2xhd2QudjEuRmFpbHVyZSLDAQoQTWVtb3J5UmVtZW1iZXJlZBIRCgltZW1vcnlfaWQYASABKAkSDAoEdGV4dBgCIAEoCRIOCgZhdXRob3IYAyABKAkSEgoKc2Vzc2lvbl9pZBgEIAEoCRINCgVzY29wZRgFIAEoCRIMCgR0eXBlGAYgASgJEhIKCmltcG9ydGFuY2UYByABKAkSDgoGbGFiZWxzGAggAygJEhUKDWV4cGlyZXNfYXRfbXMYCSABKAESEgoKc3VwZXJzZWRlcxgKIAEoCSIkCg9NZW1vcnlGb3Jnb3R0ZW4SEQoJbWVtb3J5X2lkGAEgASgJIkMKDk1lbW9yeVJlY2FsbGVkEg8KB3R1cm5faWQYASABKAkSDAoEdGV4dBgCIAEoCRISCgptZW1vcnlfaWRzGAMgAygJIvIBChFQZXJtaXNzaW9uRGVjaWRlZBIRCglwcmluY2lwYWwYASABKAkSEwoLc291cmNlX2hhc2gYAiABKAkSEgoKcGVybWlzc2lvbhgDIAEoCRIQCghyZXNvbHZlZBgEIAEoCRIPCgdhbGxvd2VkGAUgASgIEioKBnNvdXJjZRgGIAEoDjIaLmNsYXdkLnYxLlBlcm1pc3Npb25Tb3VyY2USDwoHYmVjYXVzZRgHIAEoCRISCgpzZXNzaW9uX2lkGAggASgJEg8KB3R1cm5faWQYCSABKAkSCgoCbXMYCiABKAESEAoIbGVmdF9vdXQYCyABKA0iXgoMQ29udGV4dEJ1aWx0Eg8KB3R1cm5faWQYASABKAkSDAoEc3RlcBgCIAEoDRIPCgdjb250ZXh0GAMgASgJEhMKBnN5c3RlbRgEIAEoCUgAiAEBQgkKB19zeXN0ZW0iRQoKSG9va1N0b3JlZBIMCgRob29rGAEgASgJEgsKA2tleRgCIAEoCRISCgV2YWx1ZRgDIAEoCUgAiAEBQggKBl92YWx1ZSJJCg9HcmFudFJlbWVtYmVyZWQSEQoJcHJpbmNpcGFsGAEgASgJEhIKCnBlcm1pc3Npb24YAiABKAkSDwoHYWxsb3dlZBgDIAEoCCIkCg9HcmFudHNGb3Jnb3R0ZW4SEQoJcHJpbmNpcGFsGAEgASgJIlMKDEhvb2tTd2l0Y2hlZBIMCgRob29rGAEgASgJEg8KB2VuYWJsZWQYAiABKAgSDwoHYmVjYXVzZRgDIAEoCRITCgtzb3VyY2VfaGFzaBgEIAEoCSKQAQoNUGx1Z2luQ2hhbmdlZBIOCgZwbHVnaW4YASABKAkSJgoGY2hhbmdlGAIgASgOMhYuY2xhd2QudjEuUGx1Z2luQ2hhbmdlEg8KB3ZlcnNpb24YAyABKAkSDwoHZ3JhbnRlZBgEIAMoCRIPCgd0cnVzdGVkGAUgASgIEhQKDGZpbGVzX3NoYTI1NhgGIAEoCSJdCgpQbHVnaW5EaWVkEg4KBnBsdWdpbhgBIAEoCRIPCgd2ZXJzaW9uGAIgASgJEgsKA3BpZBgDIAEoDRIPCgdiZWNhdXNlGAQgASgJEhAKCGNhbGxfaWRzGAUgAygJIkkKDFBsdWdpblN0b3JlZBIOCgZwbHVnaW4YASABKAkSCwoDa2V5GAIgASgJEhIKBXZhbHVlGAMgASgJSACIAQFCCAoGX3ZhbHVlIoUBChJWZWN0b3JJbmRleENoYW5nZWQSLgoFc2hhcGUYASABKAsyGi5jbGF3ZC52MS5WZWN0b3JJbmRleFNoYXBlSACIAQESJAoDcHV0GAIgAygLMhcuY2xhd2QudjEuVmVjdG9yRWxlbWVudBIPCgdyZW1vdmVkGAMgAygNQggKBl9zaGFwZSJZChBWZWN0b3JJbmRleFNoYXBlEgwKBG5hbWUYASABKAkSEQoJZGltZW5zaW9uGAIgASgNEhQKDG1heF9lbGVtZW50cxgDIAEoDRIOCgZtZXRyaWMYBCABKAkijQEKDVZlY3RvckVsZW1lbnQSDQoFbGFiZWwYASABKA0SDgoGdmVjdG9yGAIgASgJEhAKCG1ldGFkYXRhGAMgASgJEgwKBHRleHQYBCABKAkSDAoEdHlwZRgFIAEoCRIOCgZzb3VyY2UYBiABKAkSEAoIZW1iZWRkZXIYByABKAkSDQoFYXRfbXMYCCABKAEq0AEKClN0b3BSZWFzb24SGwoXU1RPUF9SRUFTT05fVU5TUEVDSUZJRUQQABIUChBTVE9QX1JFQVNPTl9ET05FEAESFQoRU1RPUF9SRUFTT05fQ0FMTFMQAhIWChJTVE9QX1JFQVNPTl9MRU5HVEgQAxIZChVTVE9QX1JFQVNPTl9DQU5DRUxMRUQQBBIWChJTVE9QX1JFQVNPTl9GQUlMRUQQBRIUChBTVE9QX1JFQVNPTl9MT1NUEAYSFwoTU1RPUF9SRUFTT05fUkVGVVNFRBAHKrkBCgtIb29rVmVyZGljdBIcChhIT09LX1ZFUkRJQ1RfVU5TUEVDSUZJRUQQABIVChFIT09LX1ZFUkRJQ1RfUEFTUxABEhcKE0hPT0tfVkVSRElDVF9NT0RJRlkQAhIWChJIT09LX1ZFUkRJQ1RfQkxPQ0sQAxIXChNIT09LX1ZFUkRJQ1RfQU5TV0VSEAQSFQoRSE9PS19WRVJESUNUX1NLSVAQBRIUChBIT09LX1ZFUkRJQ1RfQVNLEAYqfwoNQXBwcm92YWxTY29wZRIeChpBUFBST1ZBTF9TQ09QRV9VTlNQRUNJRklFRBAAEhcKE0FQUFJPVkFMX1NDT1BFX09OQ0UQARIaChZBUFBST1ZBTF9TQ09QRV9TRVNTSU9OEAISGQoVQVBQUk9WQUxfU0NPUEVfQUxXQVlTEAMq4QEKDlRvb2xDYWxsU3RhdHVzEiAKHFRPT0xfQ0FMTF9TVEFUVVNfVU5TUEVDSUZJRUQQABIZChVUT09MX0NBTExfU1RBVFVTX0RPTkUQARIbChdUT09MX0NBTExfU1RBVFVTX0ZBSUxFRBACEhsKF1RPT0xfQ0FMTF9TVEFUVVNfREVOSUVEEAMSGQoVVE9PTF9DQUxMX1NUQVRVU19MT1NUEAQSHgoaVE9PTF9DQUxMX1NUQVRVU19DQU5DRUxMRUQQBRIdChlUT09MX0NBTExfU1RBVFVTX0FOU1dFUkVEEAYqdwoLVHVybk91dGNvbWUSHAoYVFVSTl9PVVRDT01FX1VOU1BFQ0lGSUVEEAASFQoRVFVSTl9PVVRDT01FX0RPTkUQARIaChZUVVJOX09VVENPTUVfQ0FOQ0VMTEVEEAISFwoTVFVSTl9PVVRDT01FX0ZBSUxFRBADKswBChBQZXJtaXNzaW9uU291cmNlEiEKHVBFUk1JU1NJT05fU09VUkNFX1VOU1BFQ0lGSUVEEAASGgoWUEVSTUlTU0lPTl9TT1VSQ0VfUlVMRRABEiAKHFBFUk1JU1NJT05fU09VUkNFX1JFTUVNQkVSRUQQAhIcChhQRVJNSVNTSU9OX1NPVVJDRV9QRVJTT04QAxIcChhQRVJNSVNTSU9OX1NPVVJDRV9OT0JPRFkQBBIbChdQRVJNSVNTSU9OX1NPVVJDRV9TVE9STRAFKuoBCgxQbHVnaW5DaGFuZ2USHQoZUExVR0lOX0NIQU5HRV9VTlNQRUNJRklFRBAAEhsKF1BMVUdJTl9DSEFOR0VfSU5TVEFMTEVEEAESFgoSUExVR0lOX0NIQU5HRV9IRUxEEAISGQoVUExVR0lOX0NIQU5HRV9HUkFOVEVEEAMSGQoVUExVR0lOX0NIQU5HRV9SRVZPS0VEEAQSGQoVUExVR0lOX0NIQU5HRV9FTkFCTEVEEAUSGgoWUExVR0lOX0NIQU5HRV9ESVNBQkxFRBAGEhkKFVBMVUdJTl9DSEFOR0VfUkVNT1ZFRBAHYgZwcm90bzM", [file_clawd_v1_content, file_clawd_v1_failure, file_google_protobuf_struct]);
+  fileDesc("ChRjbGF3ZC92MS9ldmVudC5wcm90bxIIY2xhd2QudjEioQ0KBUV2ZW50EgsKA3NlcRgBIAEoDRINCgVhdF9tcxgCIAEoARIRCgRoYXNoGAMgASgJSAGIAQESMQoOc2Vzc2lvbl9vcGVuZWQYCiABKAsyFy5jbGF3ZC52MS5TZXNzaW9uT3BlbmVkSAASKQoKdXNlcl9zcG9rZRgLIAEoCzITLmNsYXdkLnYxLlVzZXJTcG9rZUgAEi0KDHR1cm5fc3RhcnRlZBgMIAEoCzIVLmNsYXdkLnYxLlR1cm5TdGFydGVkSAASLQoMdHVybl9yZXN1bWVkGA0gASgLMhUuY2xhd2QudjEuVHVyblJlc3VtZWRIABIrCgtibG9ja19lbmRlZBgOIAEoCzIULmNsYXdkLnYxLkJsb2NrRW5kZWRIABIrCgtyZXBseV9lbmRlZBgPIAEoCzIULmNsYXdkLnYxLlJlcGx5RW5kZWRIABIlCghob29rX3JhbhgQIAEoCzIRLmNsYXdkLnYxLkhvb2tSYW5IABIxCg5hcHByb3ZhbF9hc2tlZBgRIAEoCzIXLmNsYXdkLnYxLkFwcHJvdmFsQXNrZWRIABI3ChFhcHByb3ZhbF9hbnN3ZXJlZBgSIAEoCzIaLmNsYXdkLnYxLkFwcHJvdmFsQW5zd2VyZWRIABI1ChBhcHByb3ZhbF9leHBpcmVkGBMgASgLMhkuY2xhd2QudjEuQXBwcm92YWxFeHBpcmVkSAASNgoRdG9vbF9jYWxsX3N0YXJ0ZWQYFCABKAsyGS5jbGF3ZC52MS5Ub29sQ2FsbFN0YXJ0ZWRIABIyCg90b29sX2NhbGxfZW5kZWQYFSABKAsyFy5jbGF3ZC52MS5Ub29sQ2FsbEVuZGVkSAASOwoTaW50ZXJydXB0X3JlcXVlc3RlZBgWIAEoCzIcLmNsYXdkLnYxLkludGVycnVwdFJlcXVlc3RlZEgAEikKCnR1cm5fZW5kZWQYFyABKAsyEy5jbGF3ZC52MS5UdXJuRW5kZWRIABI3ChFtZW1vcnlfcmVtZW1iZXJlZBgYIAEoCzIaLmNsYXdkLnYxLk1lbW9yeVJlbWVtYmVyZWRIABI1ChBtZW1vcnlfZm9yZ290dGVuGBkgASgLMhkuY2xhd2QudjEuTWVtb3J5Rm9yZ290dGVuSAASOQoScGVybWlzc2lvbl9kZWNpZGVkGBogASgLMhsuY2xhd2QudjEuUGVybWlzc2lvbkRlY2lkZWRIABIvCg1jb250ZXh0X2J1aWx0GBsgASgLMhYuY2xhd2QudjEuQ29udGV4dEJ1aWx0SAASKwoLaG9va19zdG9yZWQYHCABKAsyFC5jbGF3ZC52MS5Ib29rU3RvcmVkSAASNQoQZ3JhbnRfcmVtZW1iZXJlZBgdIAEoCzIZLmNsYXdkLnYxLkdyYW50UmVtZW1iZXJlZEgAEi8KDWhvb2tfc3dpdGNoZWQYHiABKAsyFi5jbGF3ZC52MS5Ib29rU3dpdGNoZWRIABI1ChBncmFudHNfZm9yZ290dGVuGB8gASgLMhkuY2xhd2QudjEuR3JhbnRzRm9yZ290dGVuSAASMQoOcGx1Z2luX2NoYW5nZWQYICABKAsyFy5jbGF3ZC52MS5QbHVnaW5DaGFuZ2VkSAASKwoLcGx1Z2luX2RpZWQYISABKAsyFC5jbGF3ZC52MS5QbHVnaW5EaWVkSAASLwoNcGx1Z2luX3N0b3JlZBgiIAEoCzIWLmNsYXdkLnYxLlBsdWdpblN0b3JlZEgAEjMKD21lbW9yeV9yZWNhbGxlZBgjIAEoCzIYLmNsYXdkLnYxLk1lbW9yeVJlY2FsbGVkSAASPAoUdmVjdG9yX2luZGV4X2NoYW5nZWQYJCABKAsyHC5jbGF3ZC52MS5WZWN0b3JJbmRleENoYW5nZWRIABIvCg1wcm9maWxlX3Nob3duGCUgASgLMhYuY2xhd2QudjEuUHJvZmlsZVNob3duSAASLwoNcHJvZmlsZV9oZWFyZBgmIAEoCzIWLmNsYXdkLnYxLlByb2ZpbGVIZWFyZEgAEjMKD3Byb2ZpbGVfbGVhcm5lZBgnIAEoCzIYLmNsYXdkLnYxLlByb2ZpbGVMZWFybmVkSAASLQoMdG9vbHNfY2hvc2VuGCggASgLMhUuY2xhd2QudjEuVG9vbHNDaG9zZW5IABIyCg90b29sX2NhbGxfYXNrZWQYKSABKAsyFy5jbGF3ZC52MS5Ub29sQ2FsbEFza2VkSABCBgoEYm9keUIHCgVfaGFzaCKAAQoNU2Vzc2lvbk9wZW5lZBISCgpzZXNzaW9uX2lkGAEgASgJEhEKCXdvcmtzcGFjZRgCIAEoCRINCgV0aXRsZRgDIAEoCRINCgVtb2RlbBgEIAEoCRITCgtmb3JrZWRfZnJvbRgFIAEoCRIVCg1mb3JrZWRfYXRfc2VxGAYgASgNIi0KCVVzZXJTcG9rZRISCgptZXNzYWdlX2lkGAEgASgJEgwKBHRleHQYAiABKAkibAoLVHVyblN0YXJ0ZWQSDwoHdHVybl9pZBgBIAEoCRINCgVtb2RlbBgCIAEoCRINCgVhbGxvdxgDIAMoCRIMCgR5b2xvGAQgASgIEhAKCGF0dGVuZGVkGAUgASgIEg4KBmNhbGxlchgGIAEoCSIvCgtUdXJuUmVzdW1lZBIPCgd0dXJuX2lkGAEgASgJEg8KB2F0dGVtcHQYAiABKA0iYwoKQmxvY2tFbmRlZBIPCgd0dXJuX2lkGAEgASgJEgwKBHN0ZXAYAiABKA0SDQoFYmxvY2sYAyABKA0SJwoHY29udGVudBgEIAEoCzIWLmNsYXdkLnYxLkNvbnRlbnRCbG9jayJvCgpSZXBseUVuZGVkEg8KB3R1cm5faWQYASABKAkSDAoEc3RlcBgCIAEoDRIiCgRzdG9wGAMgASgOMhQuY2xhd2QudjEuU3RvcFJlYXNvbhIeCgV1c2FnZRgEIAEoCzIPLmNsYXdkLnYxLlVzYWdlIpoBCgdIb29rUmFuEg8KB3R1cm5faWQYASABKAkSDwoHY2FsbF9pZBgCIAEoCRINCgVwb2ludBgDIAEoCRIMCgRob29rGAQgASgJEiYKB3ZlcmRpY3QYBSABKA4yFS5jbGF3ZC52MS5Ib29rVmVyZGljdBIPCgdiZWNhdXNlGAYgASgJEgoKAm1zGAcgASgBEgsKA3JhbhgIIAEoCCI9CgtHYXRlVmVyZGljdBIMCgRnYXRlGAEgASgJEg8KB3ZlcmRpY3QYAiABKAkSDwoHYmVjYXVzZRgDIAEoCSKOAgoNQXBwcm92YWxBc2tlZBITCgthcHByb3ZhbF9pZBgBIAEoCRIPCgd0dXJuX2lkGAIgASgJEg8KB2NhbGxfaWQYAyABKAkSDAoEdG9vbBgEIAEoCRIlCgRhcmdzGAUgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIPCgdiZWNhdXNlGAYgASgJEhUKDWV4cGlyZXNfYXRfbXMYByABKAESEgoKcGVybWlzc2lvbhgIIAEoCRIRCglwcmluY2lwYWwYCSABKAkSDwoHZWRpdGlvbhgKIAEoCRIxChByZXF1ZXN0ZWRfc2NoZW1hGAsgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdCKKAQoQQXBwcm92YWxBbnN3ZXJlZBITCgthcHByb3ZhbF9pZBgBIAEoCRIPCgdhbGxvd2VkGAIgASgIEiYKBXNjb3BlGAMgASgOMhcuY2xhd2QudjEuQXBwcm92YWxTY29wZRIoCgdjb250ZW50GAQgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdCImCg9BcHByb3ZhbEV4cGlyZWQSEwoLYXBwcm92YWxfaWQYASABKAkiZgoNVG9vbENhbGxBc2tlZBIPCgd0dXJuX2lkGAEgASgJEg8KB2NhbGxfaWQYAiABKAkSDAoEdG9vbBgDIAEoCRIlCgRhcmdzGAQgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdCKfAQoPVG9vbENhbGxTdGFydGVkEg8KB3R1cm5faWQYASABKAkSDwoHY2FsbF9pZBgCIAEoCRIMCgR0b29sGAMgASgJEiUKBGFyZ3MYBCABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EiQKBXRyYWNlGAUgAygLMhUuY2xhd2QudjEuR2F0ZVZlcmRpY3QSDwoHYXR0ZW1wdBgGIAEoDSL2AQoNVG9vbENhbGxFbmRlZBIPCgd0dXJuX2lkGAEgASgJEg8KB2NhbGxfaWQYAiABKAkSDAoEdG9vbBgDIAEoCRIoCgZzdGF0dXMYBCABKA4yGC5jbGF3ZC52MS5Ub29sQ2FsbFN0YXR1cxIOCgZvdXRwdXQYBSABKAkSIgoHZmFpbHVyZRgGIAEoCzIRLmNsYXdkLnYxLkZhaWx1cmUSCgoCbXMYByABKAESJAoFdHJhY2UYCCADKAsyFS5jbGF3ZC52MS5HYXRlVmVyZGljdBIlCglhcnRpZmFjdHMYCSADKAsyEi5jbGF3ZC52MS5BcnRpZmFjdCJWCghBcnRpZmFjdBITCgthcnRpZmFjdF9pZBgBIAEoCRIOCgZwbHVnaW4YAiABKAkSEQoJbWltZV90eXBlGAMgASgJEhIKCnNpemVfYnl0ZXMYBCABKAEiJQoSSW50ZXJydXB0UmVxdWVzdGVkEg8KB3R1cm5faWQYASABKAkiaAoJVHVybkVuZGVkEg8KB3R1cm5faWQYASABKAkSJgoHb3V0Y29tZRgCIAEoDjIVLmNsYXdkLnYxLlR1cm5PdXRjb21lEiIKB2ZhaWx1cmUYAyABKAsyES5jbGF3ZC52MS5GYWlsdXJlIsMBChBNZW1vcnlSZW1lbWJlcmVkEhEKCW1lbW9yeV9pZBgBIAEoCRIMCgR0ZXh0GAIgASgJEg4KBmF1dGhvchgDIAEoCRISCgpzZXNzaW9uX2lkGAQgASgJEg0KBXNjb3BlGAUgASgJEgwKBHR5cGUYBiABKAkSEgoKaW1wb3J0YW5jZRgHIAEoCRIOCgZsYWJlbHMYCCADKAkSFQoNZXhwaXJlc19hdF9tcxgJIAEoARISCgpzdXBlcnNlZGVzGAogASgJIiQKD01lbW9yeUZvcmdvdHRlbhIRCgltZW1vcnlfaWQYASABKAkiQwoOTWVtb3J5UmVjYWxsZWQSDwoHdHVybl9pZBgBIAEoCRIMCgR0ZXh0GAIgASgJEhIKCm1lbW9yeV9pZHMYAyADKAki8gEKEVBlcm1pc3Npb25EZWNpZGVkEhEKCXByaW5jaXBhbBgBIAEoCRITCgtzb3VyY2VfaGFzaBgCIAEoCRISCgpwZXJtaXNzaW9uGAMgASgJEhAKCHJlc29sdmVkGAQgASgJEg8KB2FsbG93ZWQYBSABKAgSKgoGc291cmNlGAYgASgOMhouY2xhd2QudjEuUGVybWlzc2lvblNvdXJjZRIPCgdiZWNhdXNlGAcgASgJEhIKCnNlc3Npb25faWQYCCABKAkSDwoHdHVybl9pZBgJIAEoCRIKCgJtcxgKIAEoARIQCghsZWZ0X291dBgLIAEoDSJeCgxDb250ZXh0QnVpbHQSDwoHdHVybl9pZBgBIAEoCRIMCgRzdGVwGAIgASgNEg8KB2NvbnRleHQYAyABKAkSEwoGc3lzdGVtGAQgASgJSACIAQFCCQoHX3N5c3RlbSJFCgpIb29rU3RvcmVkEgwKBGhvb2sYASABKAkSCwoDa2V5GAIgASgJEhIKBXZhbHVlGAMgASgJSACIAQFCCAoGX3ZhbHVlIkkKD0dyYW50UmVtZW1iZXJlZBIRCglwcmluY2lwYWwYASABKAkSEgoKcGVybWlzc2lvbhgCIAEoCRIPCgdhbGxvd2VkGAMgASgIIiQKD0dyYW50c0ZvcmdvdHRlbhIRCglwcmluY2lwYWwYASABKAkiUwoMSG9va1N3aXRjaGVkEgwKBGhvb2sYASABKAkSDwoHZW5hYmxlZBgCIAEoCBIPCgdiZWNhdXNlGAMgASgJEhMKC3NvdXJjZV9oYXNoGAQgASgJIpABCg1QbHVnaW5DaGFuZ2VkEg4KBnBsdWdpbhgBIAEoCRImCgZjaGFuZ2UYAiABKA4yFi5jbGF3ZC52MS5QbHVnaW5DaGFuZ2USDwoHdmVyc2lvbhgDIAEoCRIPCgdncmFudGVkGAQgAygJEg8KB3RydXN0ZWQYBSABKAgSFAoMZmlsZXNfc2hhMjU2GAYgASgJIl0KClBsdWdpbkRpZWQSDgoGcGx1Z2luGAEgASgJEg8KB3ZlcnNpb24YAiABKAkSCwoDcGlkGAMgASgNEg8KB2JlY2F1c2UYBCABKAkSEAoIY2FsbF9pZHMYBSADKAkiSQoMUGx1Z2luU3RvcmVkEg4KBnBsdWdpbhgBIAEoCRILCgNrZXkYAiABKAkSEgoFdmFsdWUYAyABKAlIAIgBAUIICgZfdmFsdWUihQEKElZlY3RvckluZGV4Q2hhbmdlZBIuCgVzaGFwZRgBIAEoCzIaLmNsYXdkLnYxLlZlY3RvckluZGV4U2hhcGVIAIgBARIkCgNwdXQYAiADKAsyFy5jbGF3ZC52MS5WZWN0b3JFbGVtZW50Eg8KB3JlbW92ZWQYAyADKA1CCAoGX3NoYXBlIlkKEFZlY3RvckluZGV4U2hhcGUSDAoEbmFtZRgBIAEoCRIRCglkaW1lbnNpb24YAiABKA0SFAoMbWF4X2VsZW1lbnRzGAMgASgNEg4KBm1ldHJpYxgEIAEoCSKNAQoNVmVjdG9yRWxlbWVudBINCgVsYWJlbBgBIAEoDRIOCgZ2ZWN0b3IYAiABKAkSEAoIbWV0YWRhdGEYAyABKAkSDAoEdGV4dBgEIAEoCRIMCgR0eXBlGAUgASgJEg4KBnNvdXJjZRgGIAEoCRIQCghlbWJlZGRlchgHIAEoCRINCgVhdF9tcxgIIAEoASItCgxQcm9maWxlU2hvd24SDwoHdHVybl9pZBgBIAEoCRIMCgR0ZXh0GAIgASgJIi8KDFByb2ZpbGVIZWFyZBISCgpzZXNzaW9uX2lkGAEgASgJEgsKA3NlcRgCIAEoDSJWCg5Qcm9maWxlTGVhcm5lZBINCgVoZWFyZBgBIAEoDRImCgdwcm9maWxlGAIgASgLMhUuY2xhd2QudjEuVXNlclByb2ZpbGUSDQoFbW9kZWwYAyABKAkiWQoLVXNlclByb2ZpbGUSCwoDd2hvGAEgASgJEg0KBXN0eWxlGAIgASgJEg0KBWZvY3VzGAMgASgJEhEKCWludGVyZXN0cxgEIAEoCRIMCgRtaXNjGAUgASgJImYKC1Rvb2xzQ2hvc2VuEg8KB3R1cm5faWQYASABKAkSDAoEc3RlcBgCIAEoDRInCghsZWZ0X291dBgDIAMoCzIVLmNsYXdkLnYxLkxlZnRPdXRUb29sEg8KB3Byb2JsZW0YBCABKAkiQAoLTGVmdE91dFRvb2wSDAoEdG9vbBgBIAEoCRISCgpzaW1pbGFyaXR5GAIgASgBEg8KB2JlY2F1c2UYAyABKAkq0AEKClN0b3BSZWFzb24SGwoXU1RPUF9SRUFTT05fVU5TUEVDSUZJRUQQABIUChBTVE9QX1JFQVNPTl9ET05FEAESFQoRU1RPUF9SRUFTT05fQ0FMTFMQAhIWChJTVE9QX1JFQVNPTl9MRU5HVEgQAxIZChVTVE9QX1JFQVNPTl9DQU5DRUxMRUQQBBIWChJTVE9QX1JFQVNPTl9GQUlMRUQQBRIUChBTVE9QX1JFQVNPTl9MT1NUEAYSFwoTU1RPUF9SRUFTT05fUkVGVVNFRBAHKrkBCgtIb29rVmVyZGljdBIcChhIT09LX1ZFUkRJQ1RfVU5TUEVDSUZJRUQQABIVChFIT09LX1ZFUkRJQ1RfUEFTUxABEhcKE0hPT0tfVkVSRElDVF9NT0RJRlkQAhIWChJIT09LX1ZFUkRJQ1RfQkxPQ0sQAxIXChNIT09LX1ZFUkRJQ1RfQU5TV0VSEAQSFQoRSE9PS19WRVJESUNUX1NLSVAQBRIUChBIT09LX1ZFUkRJQ1RfQVNLEAYqfwoNQXBwcm92YWxTY29wZRIeChpBUFBST1ZBTF9TQ09QRV9VTlNQRUNJRklFRBAAEhcKE0FQUFJPVkFMX1NDT1BFX09OQ0UQARIaChZBUFBST1ZBTF9TQ09QRV9TRVNTSU9OEAISGQoVQVBQUk9WQUxfU0NPUEVfQUxXQVlTEAMq4QEKDlRvb2xDYWxsU3RhdHVzEiAKHFRPT0xfQ0FMTF9TVEFUVVNfVU5TUEVDSUZJRUQQABIZChVUT09MX0NBTExfU1RBVFVTX0RPTkUQARIbChdUT09MX0NBTExfU1RBVFVTX0ZBSUxFRBACEhsKF1RPT0xfQ0FMTF9TVEFUVVNfREVOSUVEEAMSGQoVVE9PTF9DQUxMX1NUQVRVU19MT1NUEAQSHgoaVE9PTF9DQUxMX1NUQVRVU19DQU5DRUxMRUQQBRIdChlUT09MX0NBTExfU1RBVFVTX0FOU1dFUkVEEAYqdwoLVHVybk91dGNvbWUSHAoYVFVSTl9PVVRDT01FX1VOU1BFQ0lGSUVEEAASFQoRVFVSTl9PVVRDT01FX0RPTkUQARIaChZUVVJOX09VVENPTUVfQ0FOQ0VMTEVEEAISFwoTVFVSTl9PVVRDT01FX0ZBSUxFRBADKswBChBQZXJtaXNzaW9uU291cmNlEiEKHVBFUk1JU1NJT05fU09VUkNFX1VOU1BFQ0lGSUVEEAASGgoWUEVSTUlTU0lPTl9TT1VSQ0VfUlVMRRABEiAKHFBFUk1JU1NJT05fU09VUkNFX1JFTUVNQkVSRUQQAhIcChhQRVJNSVNTSU9OX1NPVVJDRV9QRVJTT04QAxIcChhQRVJNSVNTSU9OX1NPVVJDRV9OT0JPRFkQBBIbChdQRVJNSVNTSU9OX1NPVVJDRV9TVE9STRAFKuoBCgxQbHVnaW5DaGFuZ2USHQoZUExVR0lOX0NIQU5HRV9VTlNQRUNJRklFRBAAEhsKF1BMVUdJTl9DSEFOR0VfSU5TVEFMTEVEEAESFgoSUExVR0lOX0NIQU5HRV9IRUxEEAISGQoVUExVR0lOX0NIQU5HRV9HUkFOVEVEEAMSGQoVUExVR0lOX0NIQU5HRV9SRVZPS0VEEAQSGQoVUExVR0lOX0NIQU5HRV9FTkFCTEVEEAUSGgoWUExVR0lOX0NIQU5HRV9ESVNBQkxFRBAGEhkKFVBMVUdJTl9DSEFOR0VfUkVNT1ZFRBAHYgZwcm90bzM", [file_clawd_v1_content, file_clawd_v1_failure, file_google_protobuf_struct]);
 
 /**
  * One line of a journal. On disk it is the ProtoJSON of this message; on the wire it is the message itself.
@@ -266,6 +266,46 @@ export type Event = Message<"clawd.v1.Event"> & {
      */
     value: VectorIndexChanged;
     case: "vectorIndexChanged";
+  } | {
+    /**
+     * What the model reads of the person's profile from here on.
+     *
+     * @generated from field: clawd.v1.ProfileShown profile_shown = 37;
+     */
+    value: ProfileShown;
+    case: "profileShown";
+  } | {
+    /**
+     * Something waits to be learned from for the profile. Only in the journal "profile".
+     *
+     * @generated from field: clawd.v1.ProfileHeard profile_heard = 38;
+     */
+    value: ProfileHeard;
+    case: "profileHeard";
+  } | {
+    /**
+     * It was considered what there is to learn of the person. Only there.
+     *
+     * @generated from field: clawd.v1.ProfileLearned profile_learned = 39;
+     */
+    value: ProfileLearned;
+    case: "profileLearned";
+  } | {
+    /**
+     * Tools were left out of what the model is shown.
+     *
+     * @generated from field: clawd.v1.ToolsChosen tools_chosen = 40;
+     */
+    value: ToolsChosen;
+    case: "toolsChosen";
+  } | {
+    /**
+     * A program wants a tool to run; no model does.
+     *
+     * @generated from field: clawd.v1.ToolCallAsked tool_call_asked = 41;
+     */
+    value: ToolCallAsked;
+    case: "toolCallAsked";
   } | { case: undefined; value?: undefined };
 };
 
@@ -400,6 +440,14 @@ export type TurnStarted = Message<"clawd.v1.TurnStarted"> & {
    * @generated from field: bool attended = 5;
    */
   attended: boolean;
+
+  /**
+   * The program whose calls the turn is made of, in its own words, e.g. "mcp:editor 1.2"; empty when a model answers. Such a turn
+   * has no model, and no model reads of it.
+   *
+   * @generated from field: string caller = 6;
+   */
+  caller: string;
 };
 
 /**
@@ -695,6 +743,21 @@ export type ApprovalAsked = Message<"clawd.v1.ApprovalAsked"> & {
    * @generated from field: string principal = 9;
    */
   principal: string;
+
+  /**
+   * Which definition of the tool was seen, for a tool that may be defined anew by strangers: a yes for the session counts for
+   * no other. Empty for all other tools.
+   *
+   * @generated from field: string edition = 10;
+   */
+  edition: string;
+
+  /**
+   * What is asked for beside the yes, as a flat JSON Schema of type object in a stranger's words; none for yes or no alone.
+   *
+   * @generated from field: google.protobuf.Struct requested_schema = 11;
+   */
+  requestedSchema?: JsonObject | undefined;
 };
 
 /**
@@ -730,6 +793,13 @@ export type ApprovalAnswered = Message<"clawd.v1.ApprovalAnswered"> & {
    * @generated from field: clawd.v1.ApprovalScope scope = 3;
    */
   scope: ApprovalScope;
+
+  /**
+   * With a yes to a question that had a schema: what was filled in.
+   *
+   * @generated from field: google.protobuf.Struct content = 4;
+   */
+  content?: JsonObject | undefined;
 };
 
 /**
@@ -759,6 +829,48 @@ export type ApprovalExpired = Message<"clawd.v1.ApprovalExpired"> & {
  */
 export const ApprovalExpiredSchema: GenMessage<ApprovalExpired> = /*@__PURE__*/
   messageDesc(file_clawd_v1_event, 11);
+
+/**
+ * A program wants a tool to run. Only in turns with a caller; in those of models, the block that calls says it.
+ *
+ * @generated from message clawd.v1.ToolCallAsked
+ */
+export type ToolCallAsked = Message<"clawd.v1.ToolCallAsked"> & {
+  /**
+   * The turn's id.
+   *
+   * @generated from field: string turn_id = 1;
+   */
+  turnId: string;
+
+  /**
+   * The call's id.
+   *
+   * @generated from field: string call_id = 2;
+   */
+  callId: string;
+
+  /**
+   * The name as the program wrote it: a tool's, or an alias.
+   *
+   * @generated from field: string tool = 3;
+   */
+  tool: string;
+
+  /**
+   * The arguments as the program wrote them, before the hooks.
+   *
+   * @generated from field: google.protobuf.Struct args = 4;
+   */
+  args?: JsonObject | undefined;
+};
+
+/**
+ * Describes the message clawd.v1.ToolCallAsked.
+ * Use `create(ToolCallAskedSchema)` to create a new message.
+ */
+export const ToolCallAskedSchema: GenMessage<ToolCallAsked> = /*@__PURE__*/
+  messageDesc(file_clawd_v1_event, 12);
 
 /**
  * The tool is about to run.
@@ -814,7 +926,7 @@ export type ToolCallStarted = Message<"clawd.v1.ToolCallStarted"> & {
  * Use `create(ToolCallStartedSchema)` to create a new message.
  */
 export const ToolCallStartedSchema: GenMessage<ToolCallStarted> = /*@__PURE__*/
-  messageDesc(file_clawd_v1_event, 12);
+  messageDesc(file_clawd_v1_event, 13);
 
 /**
  * The call is over.
@@ -877,6 +989,13 @@ export type ToolCallEnded = Message<"clawd.v1.ToolCallEnded"> & {
    * @generated from field: repeated clawd.v1.GateVerdict trace = 8;
    */
   trace: GateVerdict[];
+
+  /**
+   * What it gave as bytes, as far as the output names it.
+   *
+   * @generated from field: repeated clawd.v1.Artifact artifacts = 9;
+   */
+  artifacts: Artifact[];
 };
 
 /**
@@ -884,7 +1003,49 @@ export type ToolCallEnded = Message<"clawd.v1.ToolCallEnded"> & {
  * Use `create(ToolCallEndedSchema)` to create a new message.
  */
 export const ToolCallEndedSchema: GenMessage<ToolCallEnded> = /*@__PURE__*/
-  messageDesc(file_clawd_v1_event, 13);
+  messageDesc(file_clawd_v1_event, 14);
+
+/**
+ * Bytes that a plugin keeps with its host, until it needs the room or is removed.
+ *
+ * @generated from message clawd.v1.Artifact
+ */
+export type Artifact = Message<"clawd.v1.Artifact"> & {
+  /**
+   * Its id; the output that names it has it too.
+   *
+   * @generated from field: string artifact_id = 1;
+   */
+  artifactId: string;
+
+  /**
+   * The plugin whose artifact it is.
+   *
+   * @generated from field: string plugin = 2;
+   */
+  plugin: string;
+
+  /**
+   * What the bytes are, in the plugin's words, e.g. "image/png".
+   *
+   * @generated from field: string mime_type = 3;
+   */
+  mimeType: string;
+
+  /**
+   * How many there were, bytes.
+   *
+   * @generated from field: double size_bytes = 4;
+   */
+  sizeBytes: number;
+};
+
+/**
+ * Describes the message clawd.v1.Artifact.
+ * Use `create(ArtifactSchema)` to create a new message.
+ */
+export const ArtifactSchema: GenMessage<Artifact> = /*@__PURE__*/
+  messageDesc(file_clawd_v1_event, 15);
 
 /**
  * A person asked for the turn to stop.
@@ -905,7 +1066,7 @@ export type InterruptRequested = Message<"clawd.v1.InterruptRequested"> & {
  * Use `create(InterruptRequestedSchema)` to create a new message.
  */
 export const InterruptRequestedSchema: GenMessage<InterruptRequested> = /*@__PURE__*/
-  messageDesc(file_clawd_v1_event, 14);
+  messageDesc(file_clawd_v1_event, 16);
 
 /**
  * The turn is over.
@@ -940,7 +1101,7 @@ export type TurnEnded = Message<"clawd.v1.TurnEnded"> & {
  * Use `create(TurnEndedSchema)` to create a new message.
  */
 export const TurnEndedSchema: GenMessage<TurnEnded> = /*@__PURE__*/
-  messageDesc(file_clawd_v1_event, 15);
+  messageDesc(file_clawd_v1_event, 17);
 
 /**
  * A note was put into long-term memory.
@@ -1024,7 +1185,7 @@ export type MemoryRemembered = Message<"clawd.v1.MemoryRemembered"> & {
  * Use `create(MemoryRememberedSchema)` to create a new message.
  */
 export const MemoryRememberedSchema: GenMessage<MemoryRemembered> = /*@__PURE__*/
-  messageDesc(file_clawd_v1_event, 16);
+  messageDesc(file_clawd_v1_event, 18);
 
 /**
  * A note was taken out of long-term memory.
@@ -1045,7 +1206,7 @@ export type MemoryForgotten = Message<"clawd.v1.MemoryForgotten"> & {
  * Use `create(MemoryForgottenSchema)` to create a new message.
  */
 export const MemoryForgottenSchema: GenMessage<MemoryForgotten> = /*@__PURE__*/
-  messageDesc(file_clawd_v1_event, 17);
+  messageDesc(file_clawd_v1_event, 19);
 
 /**
  * What long-term memory holds about the words of a turn.
@@ -1080,7 +1241,7 @@ export type MemoryRecalled = Message<"clawd.v1.MemoryRecalled"> & {
  * Use `create(MemoryRecalledSchema)` to create a new message.
  */
 export const MemoryRecalledSchema: GenMessage<MemoryRecalled> = /*@__PURE__*/
-  messageDesc(file_clawd_v1_event, 18);
+  messageDesc(file_clawd_v1_event, 20);
 
 /**
  * One decision about a script's or a plugin's permission.
@@ -1171,7 +1332,7 @@ export type PermissionDecided = Message<"clawd.v1.PermissionDecided"> & {
  * Use `create(PermissionDecidedSchema)` to create a new message.
  */
 export const PermissionDecidedSchema: GenMessage<PermissionDecided> = /*@__PURE__*/
-  messageDesc(file_clawd_v1_event, 19);
+  messageDesc(file_clawd_v1_event, 21);
 
 /**
  * What the hooks before a model call made of it.
@@ -1213,7 +1374,7 @@ export type ContextBuilt = Message<"clawd.v1.ContextBuilt"> & {
  * Use `create(ContextBuiltSchema)` to create a new message.
  */
 export const ContextBuiltSchema: GenMessage<ContextBuilt> = /*@__PURE__*/
-  messageDesc(file_clawd_v1_event, 20);
+  messageDesc(file_clawd_v1_event, 22);
 
 /**
  * One change of a hook's small store.
@@ -1248,7 +1409,7 @@ export type HookStored = Message<"clawd.v1.HookStored"> & {
  * Use `create(HookStoredSchema)` to create a new message.
  */
 export const HookStoredSchema: GenMessage<HookStored> = /*@__PURE__*/
-  messageDesc(file_clawd_v1_event, 21);
+  messageDesc(file_clawd_v1_event, 23);
 
 /**
  * A lasting answer to a script's question.
@@ -1283,7 +1444,7 @@ export type GrantRemembered = Message<"clawd.v1.GrantRemembered"> & {
  * Use `create(GrantRememberedSchema)` to create a new message.
  */
 export const GrantRememberedSchema: GenMessage<GrantRemembered> = /*@__PURE__*/
-  messageDesc(file_clawd_v1_event, 22);
+  messageDesc(file_clawd_v1_event, 24);
 
 /**
  * Every lasting answer to a script was taken back, because the script was removed.
@@ -1304,7 +1465,7 @@ export type GrantsForgotten = Message<"clawd.v1.GrantsForgotten"> & {
  * Use `create(GrantsForgottenSchema)` to create a new message.
  */
 export const GrantsForgottenSchema: GenMessage<GrantsForgotten> = /*@__PURE__*/
-  messageDesc(file_clawd_v1_event, 23);
+  messageDesc(file_clawd_v1_event, 25);
 
 /**
  * A hook was turned on or off.
@@ -1347,7 +1508,7 @@ export type HookSwitched = Message<"clawd.v1.HookSwitched"> & {
  * Use `create(HookSwitchedSchema)` to create a new message.
  */
 export const HookSwitchedSchema: GenMessage<HookSwitched> = /*@__PURE__*/
-  messageDesc(file_clawd_v1_event, 24);
+  messageDesc(file_clawd_v1_event, 26);
 
 /**
  * A plugin was installed, granted, turned on or off, or removed.
@@ -1403,7 +1564,7 @@ export type PluginChanged = Message<"clawd.v1.PluginChanged"> & {
  * Use `create(PluginChangedSchema)` to create a new message.
  */
 export const PluginChangedSchema: GenMessage<PluginChanged> = /*@__PURE__*/
-  messageDesc(file_clawd_v1_event, 25);
+  messageDesc(file_clawd_v1_event, 27);
 
 /**
  * A plugin's process ended although nobody wanted that.
@@ -1452,7 +1613,7 @@ export type PluginDied = Message<"clawd.v1.PluginDied"> & {
  * Use `create(PluginDiedSchema)` to create a new message.
  */
 export const PluginDiedSchema: GenMessage<PluginDied> = /*@__PURE__*/
-  messageDesc(file_clawd_v1_event, 26);
+  messageDesc(file_clawd_v1_event, 28);
 
 /**
  * One change of a plugin's own store.
@@ -1487,7 +1648,7 @@ export type PluginStored = Message<"clawd.v1.PluginStored"> & {
  * Use `create(PluginStoredSchema)` to create a new message.
  */
 export const PluginStoredSchema: GenMessage<PluginStored> = /*@__PURE__*/
-  messageDesc(file_clawd_v1_event, 27);
+  messageDesc(file_clawd_v1_event, 29);
 
 /**
  * A named index of vectors was made, or elements of it were put in, replaced or taken out.
@@ -1522,7 +1683,7 @@ export type VectorIndexChanged = Message<"clawd.v1.VectorIndexChanged"> & {
  * Use `create(VectorIndexChangedSchema)` to create a new message.
  */
 export const VectorIndexChangedSchema: GenMessage<VectorIndexChanged> = /*@__PURE__*/
-  messageDesc(file_clawd_v1_event, 28);
+  messageDesc(file_clawd_v1_event, 30);
 
 /**
  * What an index of vectors is.
@@ -1564,7 +1725,7 @@ export type VectorIndexShape = Message<"clawd.v1.VectorIndexShape"> & {
  * Use `create(VectorIndexShapeSchema)` to create a new message.
  */
 export const VectorIndexShapeSchema: GenMessage<VectorIndexShape> = /*@__PURE__*/
-  messageDesc(file_clawd_v1_event, 29);
+  messageDesc(file_clawd_v1_event, 31);
 
 /**
  * One element of an index of vectors.
@@ -1634,7 +1795,224 @@ export type VectorElement = Message<"clawd.v1.VectorElement"> & {
  * Use `create(VectorElementSchema)` to create a new message.
  */
 export const VectorElementSchema: GenMessage<VectorElement> = /*@__PURE__*/
-  messageDesc(file_clawd_v1_event, 30);
+  messageDesc(file_clawd_v1_event, 32);
+
+/**
+ * What the model reads of the person's profile from here on.
+ *
+ * @generated from message clawd.v1.ProfileShown
+ */
+export type ProfileShown = Message<"clawd.v1.ProfileShown"> & {
+  /**
+   * The turn's id.
+   *
+   * @generated from field: string turn_id = 1;
+   */
+  turnId: string;
+
+  /**
+   * The profile as indented JSON; empty for none any more.
+   *
+   * @generated from field: string text = 2;
+   */
+  text: string;
+};
+
+/**
+ * Describes the message clawd.v1.ProfileShown.
+ * Use `create(ProfileShownSchema)` to create a new message.
+ */
+export const ProfileShownSchema: GenMessage<ProfileShown> = /*@__PURE__*/
+  messageDesc(file_clawd_v1_event, 33);
+
+/**
+ * A message of the person that the profile may be learned from: where it stands, never its words.
+ *
+ * @generated from message clawd.v1.ProfileHeard
+ */
+export type ProfileHeard = Message<"clawd.v1.ProfileHeard"> & {
+  /**
+   * The session.
+   *
+   * @generated from field: string session_id = 1;
+   */
+  sessionId: string;
+
+  /**
+   * The event in it.
+   *
+   * @generated from field: uint32 seq = 2;
+   */
+  seq: number;
+};
+
+/**
+ * Describes the message clawd.v1.ProfileHeard.
+ * Use `create(ProfileHeardSchema)` to create a new message.
+ */
+export const ProfileHeardSchema: GenMessage<ProfileHeard> = /*@__PURE__*/
+  messageDesc(file_clawd_v1_event, 34);
+
+/**
+ * It was considered what there is to learn of the person.
+ *
+ * @generated from message clawd.v1.ProfileLearned
+ */
+export type ProfileLearned = Message<"clawd.v1.ProfileLearned"> & {
+  /**
+   * How many of the messages, from the first one of this journal on, were considered until now.
+   *
+   * @generated from field: uint32 heard = 1;
+   */
+  heard: number;
+
+  /**
+   * The profile from now on; absent when nothing new was learned.
+   *
+   * @generated from field: clawd.v1.UserProfile profile = 2;
+   */
+  profile?: UserProfile | undefined;
+
+  /**
+   * "PROVIDER/NAME" of whoever said so.
+   *
+   * @generated from field: string model = 3;
+   */
+  model: string;
+};
+
+/**
+ * Describes the message clawd.v1.ProfileLearned.
+ * Use `create(ProfileLearnedSchema)` to create a new message.
+ */
+export const ProfileLearnedSchema: GenMessage<ProfileLearned> = /*@__PURE__*/
+  messageDesc(file_clawd_v1_event, 35);
+
+/**
+ * What is known of a person, each in a few words; empty for what is not.
+ *
+ * @generated from message clawd.v1.UserProfile
+ */
+export type UserProfile = Message<"clawd.v1.UserProfile"> & {
+  /**
+   * Name, work, place.
+   *
+   * @generated from field: string who = 1;
+   */
+  who: string;
+
+  /**
+   * How they like to be answered.
+   *
+   * @generated from field: string style = 2;
+   */
+  style: string;
+
+  /**
+   * What they work on now.
+   *
+   * @generated from field: string focus = 3;
+   */
+  focus: string;
+
+  /**
+   * What they care about.
+   *
+   * @generated from field: string interests = 4;
+   */
+  interests: string;
+
+  /**
+   * Anything else.
+   *
+   * @generated from field: string misc = 5;
+   */
+  misc: string;
+};
+
+/**
+ * Describes the message clawd.v1.UserProfile.
+ * Use `create(UserProfileSchema)` to create a new message.
+ */
+export const UserProfileSchema: GenMessage<UserProfile> = /*@__PURE__*/
+  messageDesc(file_clawd_v1_event, 36);
+
+/**
+ * Which tools the model is not shown for the rest of a turn.
+ *
+ * @generated from message clawd.v1.ToolsChosen
+ */
+export type ToolsChosen = Message<"clawd.v1.ToolsChosen"> & {
+  /**
+   * The turn's id.
+   *
+   * @generated from field: string turn_id = 1;
+   */
+  turnId: string;
+
+  /**
+   * Which model call of the turn, from 1.
+   *
+   * @generated from field: uint32 step = 2;
+   */
+  step: number;
+
+  /**
+   * Those that are left out, nearest first; in the place of what was left out before.
+   *
+   * @generated from field: repeated clawd.v1.LeftOutTool left_out = 3;
+   */
+  leftOut: LeftOutTool[];
+
+  /**
+   * Why nothing could be chosen, so that all are shown; empty when it could.
+   *
+   * @generated from field: string problem = 4;
+   */
+  problem: string;
+};
+
+/**
+ * Describes the message clawd.v1.ToolsChosen.
+ * Use `create(ToolsChosenSchema)` to create a new message.
+ */
+export const ToolsChosenSchema: GenMessage<ToolsChosen> = /*@__PURE__*/
+  messageDesc(file_clawd_v1_event, 37);
+
+/**
+ * A tool that the model is not shown.
+ *
+ * @generated from message clawd.v1.LeftOutTool
+ */
+export type LeftOutTool = Message<"clawd.v1.LeftOutTool"> & {
+  /**
+   * Its canonical name.
+   *
+   * @generated from field: string tool = 1;
+   */
+  tool: string;
+
+  /**
+   * Cosine between the person's words and its description, from -1 to 1.
+   *
+   * @generated from field: double similarity = 2;
+   */
+  similarity: number;
+
+  /**
+   * The rule that left it out.
+   *
+   * @generated from field: string because = 3;
+   */
+  because: string;
+};
+
+/**
+ * Describes the message clawd.v1.LeftOutTool.
+ * Use `create(LeftOutToolSchema)` to create a new message.
+ */
+export const LeftOutToolSchema: GenMessage<LeftOutTool> = /*@__PURE__*/
+  messageDesc(file_clawd_v1_event, 38);
 
 /**
  * Why a reply ended.

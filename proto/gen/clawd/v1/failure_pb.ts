@@ -10,7 +10,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file clawd/v1/failure.proto.
  */
 export const file_clawd_v1_failure: GenFile = /*@__PURE__*/
-  fileDesc("ChZjbGF3ZC92MS9mYWlsdXJlLnByb3RvEghjbGF3ZC52MSJNCgdGYWlsdXJlEiMKBGNvZGUYASABKA4yFS5jbGF3ZC52MS5GYWlsdXJlQ29kZRIPCgdtZXNzYWdlGAIgASgJEgwKBGhpbnQYAyABKAkquAIKC0ZhaWx1cmVDb2RlEhwKGEZBSUxVUkVfQ09ERV9VTlNQRUNJRklFRBAAEhgKFEZBSUxVUkVfQ09ERV9JTlZBTElEEAESGgoWRkFJTFVSRV9DT0RFX05PVF9GT1VORBACEhkKFUZBSUxVUkVfQ09ERV9DT05GTElDVBADEhcKE0ZBSUxVUkVfQ09ERV9ERU5JRUQQBBIaChZGQUlMVVJFX0NPREVfQ0FOQ0VMTEVEEAUSGgoWRkFJTFVSRV9DT0RFX1RJTUVEX09VVBAGEhoKFkZBSUxVUkVfQ09ERV9FWEhBVVNURUQQBxIcChhGQUlMVVJFX0NPREVfVU5BVkFJTEFCTEUQCBIVChFGQUlMVVJFX0NPREVfTE9TVBAJEhgKFEZBSUxVUkVfQ09ERV9DT1JSVVBUEApiBnByb3RvMw");
+  fileDesc("ChZjbGF3ZC92MS9mYWlsdXJlLnByb3RvEghjbGF3ZC52MSJyCgdGYWlsdXJlEiMKBGNvZGUYASABKA4yFS5jbGF3ZC52MS5GYWlsdXJlQ29kZRIPCgdtZXNzYWdlGAIgASgJEgwKBGhpbnQYAyABKAkSEAoIY2F0ZWdvcnkYBCABKAkSEQoJcmV0cnlhYmxlGAUgASgIKrgCCgtGYWlsdXJlQ29kZRIcChhGQUlMVVJFX0NPREVfVU5TUEVDSUZJRUQQABIYChRGQUlMVVJFX0NPREVfSU5WQUxJRBABEhoKFkZBSUxVUkVfQ09ERV9OT1RfRk9VTkQQAhIZChVGQUlMVVJFX0NPREVfQ09ORkxJQ1QQAxIXChNGQUlMVVJFX0NPREVfREVOSUVEEAQSGgoWRkFJTFVSRV9DT0RFX0NBTkNFTExFRBAFEhoKFkZBSUxVUkVfQ09ERV9USU1FRF9PVVQQBhIaChZGQUlMVVJFX0NPREVfRVhIQVVTVEVEEAcSHAoYRkFJTFVSRV9DT0RFX1VOQVZBSUxBQkxFEAgSFQoRRkFJTFVSRV9DT0RFX0xPU1QQCRIYChRGQUlMVVJFX0NPREVfQ09SUlVQVBAKYgZwcm90bzM");
 
 /**
  * What went wrong, to what, and the next move.
@@ -38,6 +38,21 @@ export type Failure = Message<"clawd.v1.Failure"> & {
    * @generated from field: string hint = 3;
    */
   hint: string;
+
+  /**
+   * The same as the code in finer words, for programs; empty when there are none. A server of the Model Context Protocol fails
+   * as "transient", "rate_limited", "invalid_input", "auth_failure", "server_error", "not_found" or "policy_blocked".
+   *
+   * @generated from field: string category = 4;
+   */
+  category: string;
+
+  /**
+   * True when the same may well succeed later; says something only beside a category.
+   *
+   * @generated from field: bool retryable = 5;
+   */
+  retryable: boolean;
 };
 
 /**

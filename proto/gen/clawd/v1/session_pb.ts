@@ -8,13 +8,14 @@ import type { ApprovalScope, Event } from "./event_pb.ts";
 import { file_clawd_v1_event } from "./event_pb.ts";
 import type { Failure } from "./failure_pb.ts";
 import { file_clawd_v1_failure } from "./failure_pb.ts";
-import type { Message, UnknownEnum } from "@bufbuild/protobuf";
+import { file_google_protobuf_struct } from "@bufbuild/protobuf/wkt";
+import type { JsonObject, Message, UnknownEnum } from "@bufbuild/protobuf";
 
 /**
  * Describes the file clawd/v1/session.proto.
  */
 export const file_clawd_v1_session: GenFile = /*@__PURE__*/
-  fileDesc("ChZjbGF3ZC92MS9zZXNzaW9uLnByb3RvEghjbGF3ZC52MSI2ChJPcGVuU2Vzc2lvblJlcXVlc3QSEQoJd29ya3NwYWNlGAEgASgJEg0KBW1vZGVsGAIgASgJIikKE09wZW5TZXNzaW9uUmVzcG9uc2USEgoKc2Vzc2lvbl9pZBgBIAEoCSIkChNMaXN0U2Vzc2lvbnNSZXF1ZXN0Eg0KBWxpbWl0GAEgASgNIkIKFExpc3RTZXNzaW9uc1Jlc3BvbnNlEioKCHNlc3Npb25zGAEgAygLMhguY2xhd2QudjEuU2Vzc2lvblN1bW1hcnkitQEKDlNlc3Npb25TdW1tYXJ5EhIKCnNlc3Npb25faWQYASABKAkSDQoFdGl0bGUYAiABKAkSEQoJd29ya3NwYWNlGAMgASgJEhQKDG9wZW5lZF9hdF9tcxgEIAEoARIVCg1jaGFuZ2VkX2F0X21zGAUgASgBEg4KBmV2ZW50cxgGIAEoDRIMCgRidXN5GAcgASgIEiIKB2ZhaWx1cmUYCCABKAsyES5jbGF3ZC52MS5GYWlsdXJlImsKEFN1YnNjcmliZVJlcXVlc3QSEgoKc2Vzc2lvbl9pZBgBIAEoCRINCgVhZnRlchgCIAEoDRIOCgZmb2xsb3cYAyABKAgSEgoKY2FuX2Fuc3dlchgEIAEoCBIQCghhdHRlbmRlZBgFIAEoCCKsAQoRU3Vic2NyaWJlUmVzcG9uc2USIAoFZXZlbnQYASABKAsyDy5jbGF3ZC52MS5FdmVudEgAEiAKBWRlbHRhGAIgASgLMg8uY2xhd2QudjEuRGVsdGFIABInCgljYXVnaHRfdXAYAyABKAsyEi5jbGF3ZC52MS5DYXVnaHRVcEgAEiIKBWZhdWx0GAQgASgLMhEuY2xhd2QudjEuRmFpbHVyZUgAQgYKBG5ld3MihwEKBURlbHRhEg8KB3R1cm5faWQYASABKAkSDAoEc3RlcBgCIAEoDRINCgVibG9jaxgDIAEoDRIhCgRraW5kGAQgASgOMhMuY2xhd2QudjEuRGVsdGFLaW5kEgwKBHRleHQYBSABKAkSDwoHY2FsbF9pZBgGIAEoCRIOCgZvZmZzZXQYByABKA0iFwoIQ2F1Z2h0VXASCwoDc2VxGAEgASgNIokBCgpTYXlSZXF1ZXN0EhIKCnNlc3Npb25faWQYASABKAkSDAoEdGV4dBgCIAEoCRINCgVhbGxvdxgDIAMoCRIMCgR5b2xvGAQgASgIEg0KBW1vZGVsGAUgASgJEi0KCXZhcmlhYmxlcxgGIAMoCzIaLmNsYXdkLnYxLlByb3ZpZGVyVmFyaWFibGUiMAoQUHJvdmlkZXJWYXJpYWJsZRIMCgRuYW1lGAEgASgJEg4KBnNoYTI1NhgCIAEoCSJkCgtTYXlSZXNwb25zZRIPCgd0dXJuX2lkGAEgASgJEgsKA3NlcRgCIAEoDRIPCgdzdGVlcmVkGAMgASgIEhcKD3N0YWxlX3ZhcmlhYmxlcxgEIAMoCRINCgVzaG93bhgFIAEoCSJxCg1BbnN3ZXJSZXF1ZXN0EhIKCnNlc3Npb25faWQYASABKAkSEwoLYXBwcm92YWxfaWQYAiABKAkSDwoHYWxsb3dlZBgDIAEoCBImCgVzY29wZRgEIAEoDjIXLmNsYXdkLnYxLkFwcHJvdmFsU2NvcGUiEAoOQW5zd2VyUmVzcG9uc2UiJgoQSW50ZXJydXB0UmVxdWVzdBISCgpzZXNzaW9uX2lkGAEgASgJIiQKEUludGVycnVwdFJlc3BvbnNlEg8KB3R1cm5faWQYASABKAkiOAoSRm9ya1Nlc3Npb25SZXF1ZXN0EhIKCnNlc3Npb25faWQYASABKAkSDgoGYXRfc2VxGAIgASgNIikKE0ZvcmtTZXNzaW9uUmVzcG9uc2USEgoKc2Vzc2lvbl9pZBgBIAEoCSIqChREZWxldGVTZXNzaW9uUmVxdWVzdBISCgpzZXNzaW9uX2lkGAEgASgJIhcKFURlbGV0ZVNlc3Npb25SZXNwb25zZSpuCglEZWx0YUtpbmQSGgoWREVMVEFfS0lORF9VTlNQRUNJRklFRBAAEhMKD0RFTFRBX0tJTkRfVEVYVBABEhcKE0RFTFRBX0tJTkRfVEhJTktJTkcQAhIXChNERUxUQV9LSU5EX1BST0dSRVNTEAMyyAQKDlNlc3Npb25TZXJ2aWNlEkoKC09wZW5TZXNzaW9uEhwuY2xhd2QudjEuT3BlblNlc3Npb25SZXF1ZXN0Gh0uY2xhd2QudjEuT3BlblNlc3Npb25SZXNwb25zZRJNCgxMaXN0U2Vzc2lvbnMSHS5jbGF3ZC52MS5MaXN0U2Vzc2lvbnNSZXF1ZXN0Gh4uY2xhd2QudjEuTGlzdFNlc3Npb25zUmVzcG9uc2USRgoJU3Vic2NyaWJlEhouY2xhd2QudjEuU3Vic2NyaWJlUmVxdWVzdBobLmNsYXdkLnYxLlN1YnNjcmliZVJlc3BvbnNlMAESMgoDU2F5EhQuY2xhd2QudjEuU2F5UmVxdWVzdBoVLmNsYXdkLnYxLlNheVJlc3BvbnNlEjsKBkFuc3dlchIXLmNsYXdkLnYxLkFuc3dlclJlcXVlc3QaGC5jbGF3ZC52MS5BbnN3ZXJSZXNwb25zZRJECglJbnRlcnJ1cHQSGi5jbGF3ZC52MS5JbnRlcnJ1cHRSZXF1ZXN0GhsuY2xhd2QudjEuSW50ZXJydXB0UmVzcG9uc2USSgoLRm9ya1Nlc3Npb24SHC5jbGF3ZC52MS5Gb3JrU2Vzc2lvblJlcXVlc3QaHS5jbGF3ZC52MS5Gb3JrU2Vzc2lvblJlc3BvbnNlElAKDURlbGV0ZVNlc3Npb24SHi5jbGF3ZC52MS5EZWxldGVTZXNzaW9uUmVxdWVzdBofLmNsYXdkLnYxLkRlbGV0ZVNlc3Npb25SZXNwb25zZWIGcHJvdG8z", [file_clawd_v1_event, file_clawd_v1_failure]);
+  fileDesc("ChZjbGF3ZC92MS9zZXNzaW9uLnByb3RvEghjbGF3ZC52MSI2ChJPcGVuU2Vzc2lvblJlcXVlc3QSEQoJd29ya3NwYWNlGAEgASgJEg0KBW1vZGVsGAIgASgJIikKE09wZW5TZXNzaW9uUmVzcG9uc2USEgoKc2Vzc2lvbl9pZBgBIAEoCSIkChNMaXN0U2Vzc2lvbnNSZXF1ZXN0Eg0KBWxpbWl0GAEgASgNIkIKFExpc3RTZXNzaW9uc1Jlc3BvbnNlEioKCHNlc3Npb25zGAEgAygLMhguY2xhd2QudjEuU2Vzc2lvblN1bW1hcnkitQEKDlNlc3Npb25TdW1tYXJ5EhIKCnNlc3Npb25faWQYASABKAkSDQoFdGl0bGUYAiABKAkSEQoJd29ya3NwYWNlGAMgASgJEhQKDG9wZW5lZF9hdF9tcxgEIAEoARIVCg1jaGFuZ2VkX2F0X21zGAUgASgBEg4KBmV2ZW50cxgGIAEoDRIMCgRidXN5GAcgASgIEiIKB2ZhaWx1cmUYCCABKAsyES5jbGF3ZC52MS5GYWlsdXJlImsKEFN1YnNjcmliZVJlcXVlc3QSEgoKc2Vzc2lvbl9pZBgBIAEoCRINCgVhZnRlchgCIAEoDRIOCgZmb2xsb3cYAyABKAgSEgoKY2FuX2Fuc3dlchgEIAEoCBIQCghhdHRlbmRlZBgFIAEoCCKsAQoRU3Vic2NyaWJlUmVzcG9uc2USIAoFZXZlbnQYASABKAsyDy5jbGF3ZC52MS5FdmVudEgAEiAKBWRlbHRhGAIgASgLMg8uY2xhd2QudjEuRGVsdGFIABInCgljYXVnaHRfdXAYAyABKAsyEi5jbGF3ZC52MS5DYXVnaHRVcEgAEiIKBWZhdWx0GAQgASgLMhEuY2xhd2QudjEuRmFpbHVyZUgAQgYKBG5ld3MihwEKBURlbHRhEg8KB3R1cm5faWQYASABKAkSDAoEc3RlcBgCIAEoDRINCgVibG9jaxgDIAEoDRIhCgRraW5kGAQgASgOMhMuY2xhd2QudjEuRGVsdGFLaW5kEgwKBHRleHQYBSABKAkSDwoHY2FsbF9pZBgGIAEoCRIOCgZvZmZzZXQYByABKA0iFwoIQ2F1Z2h0VXASCwoDc2VxGAEgASgNIokBCgpTYXlSZXF1ZXN0EhIKCnNlc3Npb25faWQYASABKAkSDAoEdGV4dBgCIAEoCRINCgVhbGxvdxgDIAMoCRIMCgR5b2xvGAQgASgIEg0KBW1vZGVsGAUgASgJEi0KCXZhcmlhYmxlcxgGIAMoCzIaLmNsYXdkLnYxLlByb3ZpZGVyVmFyaWFibGUiMAoQUHJvdmlkZXJWYXJpYWJsZRIMCgRuYW1lGAEgASgJEg4KBnNoYTI1NhgCIAEoCSJkCgtTYXlSZXNwb25zZRIPCgd0dXJuX2lkGAEgASgJEgsKA3NlcRgCIAEoDRIPCgdzdGVlcmVkGAMgASgIEhcKD3N0YWxlX3ZhcmlhYmxlcxgEIAMoCRINCgVzaG93bhgFIAEoCSKbAQoNQW5zd2VyUmVxdWVzdBISCgpzZXNzaW9uX2lkGAEgASgJEhMKC2FwcHJvdmFsX2lkGAIgASgJEg8KB2FsbG93ZWQYAyABKAgSJgoFc2NvcGUYBCABKA4yFy5jbGF3ZC52MS5BcHByb3ZhbFNjb3BlEigKB2NvbnRlbnQYBSABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0IhAKDkFuc3dlclJlc3BvbnNlIiYKEEludGVycnVwdFJlcXVlc3QSEgoKc2Vzc2lvbl9pZBgBIAEoCSIkChFJbnRlcnJ1cHRSZXNwb25zZRIPCgd0dXJuX2lkGAEgASgJIjgKEkZvcmtTZXNzaW9uUmVxdWVzdBISCgpzZXNzaW9uX2lkGAEgASgJEg4KBmF0X3NlcRgCIAEoDSIpChNGb3JrU2Vzc2lvblJlc3BvbnNlEhIKCnNlc3Npb25faWQYASABKAkiKgoURGVsZXRlU2Vzc2lvblJlcXVlc3QSEgoKc2Vzc2lvbl9pZBgBIAEoCSIXChVEZWxldGVTZXNzaW9uUmVzcG9uc2UiJQoQTGlzdFRvb2xzUmVxdWVzdBIRCgl3b3Jrc3BhY2UYASABKAkiPQoRTGlzdFRvb2xzUmVzcG9uc2USKAoFdG9vbHMYASADKAsyGS5jbGF3ZC52MS5Ub29sRGVzY3JpcHRpb24iggEKD1Rvb2xEZXNjcmlwdGlvbhIMCgRuYW1lGAEgASgJEhMKC2Rlc2NyaXB0aW9uGAIgASgJEiYKBWlucHV0GAMgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIQCghjYXRlZ29yeRgEIAEoCRISCgpyZXJ1bl9zYWZlGAUgASgIIpsBCg9DYWxsVG9vbFJlcXVlc3QSEgoKc2Vzc2lvbl9pZBgBIAEoCRIMCgR0b29sGAIgASgJEiUKBGFyZ3MYAyABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0Eg4KBmNhbGxlchgEIAEoCRINCgVhbGxvdxgFIAMoCRIMCgR5b2xvGAYgASgIEhIKCmNhbl9hbnN3ZXIYByABKAgiigEKEENhbGxUb29sUmVzcG9uc2USKgoIYWNjZXB0ZWQYASABKAsyFi5jbGF3ZC52MS5DYWxsQWNjZXB0ZWRIABIgCgVldmVudBgCIAEoCzIPLmNsYXdkLnYxLkV2ZW50SAASIAoFZGVsdGEYAyABKAsyDy5jbGF3ZC52MS5EZWx0YUgAQgYKBG5ld3MiMAoMQ2FsbEFjY2VwdGVkEg8KB3R1cm5faWQYASABKAkSDwoHY2FsbF9pZBgCIAEoCSI+ChNSZWFkQXJ0aWZhY3RSZXF1ZXN0EhIKCnNlc3Npb25faWQYASABKAkSEwoLYXJ0aWZhY3RfaWQYAiABKAkiNwoUUmVhZEFydGlmYWN0UmVzcG9uc2USDAoEZGF0YRgBIAEoDBIRCgltaW1lX3R5cGUYAiABKAkiLQoYTGlzdFNsYXNoQ29tbWFuZHNSZXF1ZXN0EhEKCXdvcmtzcGFjZRgBIAEoCSJQChlMaXN0U2xhc2hDb21tYW5kc1Jlc3BvbnNlEjMKCGNvbW1hbmRzGAEgAygLMiEuY2xhd2QudjEuU2xhc2hDb21tYW5kRGVzY3JpcHRpb24iTgoXU2xhc2hDb21tYW5kRGVzY3JpcHRpb24SDAoEbmFtZRgBIAEoCRITCgtkZXNjcmlwdGlvbhgCIAEoCRIQCghjYXRlZ29yeRgDIAEoCSJLChZSdW5TbGFzaENvbW1hbmRSZXF1ZXN0EhIKCnNlc3Npb25faWQYASABKAkSDwoHY29tbWFuZBgCIAEoCRIMCgRhcmdzGAMgASgJIjoKF1J1blNsYXNoQ29tbWFuZFJlc3BvbnNlEgwKBHRleHQYASABKAkSEQoJZm9yX21vZGVsGAIgASgIKm4KCURlbHRhS2luZBIaChZERUxUQV9LSU5EX1VOU1BFQ0lGSUVEEAASEwoPREVMVEFfS0lORF9URVhUEAESFwoTREVMVEFfS0lORF9USElOS0lORxACEhcKE0RFTFRBX0tJTkRfUFJPR1JFU1MQAzLaBwoOU2Vzc2lvblNlcnZpY2USSgoLT3BlblNlc3Npb24SHC5jbGF3ZC52MS5PcGVuU2Vzc2lvblJlcXVlc3QaHS5jbGF3ZC52MS5PcGVuU2Vzc2lvblJlc3BvbnNlEk0KDExpc3RTZXNzaW9ucxIdLmNsYXdkLnYxLkxpc3RTZXNzaW9uc1JlcXVlc3QaHi5jbGF3ZC52MS5MaXN0U2Vzc2lvbnNSZXNwb25zZRJGCglTdWJzY3JpYmUSGi5jbGF3ZC52MS5TdWJzY3JpYmVSZXF1ZXN0GhsuY2xhd2QudjEuU3Vic2NyaWJlUmVzcG9uc2UwARIyCgNTYXkSFC5jbGF3ZC52MS5TYXlSZXF1ZXN0GhUuY2xhd2QudjEuU2F5UmVzcG9uc2USOwoGQW5zd2VyEhcuY2xhd2QudjEuQW5zd2VyUmVxdWVzdBoYLmNsYXdkLnYxLkFuc3dlclJlc3BvbnNlEkQKCUludGVycnVwdBIaLmNsYXdkLnYxLkludGVycnVwdFJlcXVlc3QaGy5jbGF3ZC52MS5JbnRlcnJ1cHRSZXNwb25zZRJKCgtGb3JrU2Vzc2lvbhIcLmNsYXdkLnYxLkZvcmtTZXNzaW9uUmVxdWVzdBodLmNsYXdkLnYxLkZvcmtTZXNzaW9uUmVzcG9uc2USRAoJTGlzdFRvb2xzEhouY2xhd2QudjEuTGlzdFRvb2xzUmVxdWVzdBobLmNsYXdkLnYxLkxpc3RUb29sc1Jlc3BvbnNlEkMKCENhbGxUb29sEhkuY2xhd2QudjEuQ2FsbFRvb2xSZXF1ZXN0GhouY2xhd2QudjEuQ2FsbFRvb2xSZXNwb25zZTABEk8KDFJlYWRBcnRpZmFjdBIdLmNsYXdkLnYxLlJlYWRBcnRpZmFjdFJlcXVlc3QaHi5jbGF3ZC52MS5SZWFkQXJ0aWZhY3RSZXNwb25zZTABElwKEUxpc3RTbGFzaENvbW1hbmRzEiIuY2xhd2QudjEuTGlzdFNsYXNoQ29tbWFuZHNSZXF1ZXN0GiMuY2xhd2QudjEuTGlzdFNsYXNoQ29tbWFuZHNSZXNwb25zZRJWCg9SdW5TbGFzaENvbW1hbmQSIC5jbGF3ZC52MS5SdW5TbGFzaENvbW1hbmRSZXF1ZXN0GiEuY2xhd2QudjEuUnVuU2xhc2hDb21tYW5kUmVzcG9uc2USUAoNRGVsZXRlU2Vzc2lvbhIeLmNsYXdkLnYxLkRlbGV0ZVNlc3Npb25SZXF1ZXN0Gh8uY2xhd2QudjEuRGVsZXRlU2Vzc2lvblJlc3BvbnNlYgZwcm90bzM", [file_clawd_v1_event, file_clawd_v1_failure, file_google_protobuf_struct]);
 
 /**
  * Begins a session.
@@ -529,6 +530,14 @@ export type AnswerRequest = Message<"clawd.v1.AnswerRequest"> & {
    * @generated from field: clawd.v1.ApprovalScope scope = 4;
    */
   scope: ApprovalScope;
+
+  /**
+   * With a yes to a question that has a schema: what is filled in. Fields that are left out get their defaults; what does not
+   * fit is refused, and the question stays open.
+   *
+   * @generated from field: google.protobuf.Struct content = 5;
+   */
+  content?: JsonObject | undefined;
 };
 
 /**
@@ -681,6 +690,429 @@ export const DeleteSessionResponseSchema: GenMessage<DeleteSessionResponse> = /*
   messageDesc(file_clawd_v1_session, 19);
 
 /**
+ * Lists tools.
+ *
+ * @generated from message clawd.v1.ListToolsRequest
+ */
+export type ListToolsRequest = Message<"clawd.v1.ListToolsRequest"> & {
+  /**
+   * Absolute path of the folder that the conversation works in.
+   *
+   * @generated from field: string workspace = 1;
+   */
+  workspace: string;
+};
+
+/**
+ * Describes the message clawd.v1.ListToolsRequest.
+ * Use `create(ListToolsRequestSchema)` to create a new message.
+ */
+export const ListToolsRequestSchema: GenMessage<ListToolsRequest> = /*@__PURE__*/
+  messageDesc(file_clawd_v1_session, 20);
+
+/**
+ * The tools there are now.
+ *
+ * @generated from message clawd.v1.ListToolsResponse
+ */
+export type ListToolsResponse = Message<"clawd.v1.ListToolsResponse"> & {
+  /**
+   * One a tool.
+   *
+   * @generated from field: repeated clawd.v1.ToolDescription tools = 1;
+   */
+  tools: ToolDescription[];
+};
+
+/**
+ * Describes the message clawd.v1.ListToolsResponse.
+ * Use `create(ListToolsResponseSchema)` to create a new message.
+ */
+export const ListToolsResponseSchema: GenMessage<ListToolsResponse> = /*@__PURE__*/
+  messageDesc(file_clawd_v1_session, 21);
+
+/**
+ * A tool as models see it.
+ *
+ * @generated from message clawd.v1.ToolDescription
+ */
+export type ToolDescription = Message<"clawd.v1.ToolDescription"> & {
+  /**
+   * Its canonical name.
+   *
+   * @generated from field: string name = 1;
+   */
+  name: string;
+
+  /**
+   * What it does.
+   *
+   * @generated from field: string description = 2;
+   */
+  description: string;
+
+  /**
+   * A JSON Schema of its arguments.
+   *
+   * @generated from field: google.protobuf.Struct input = 3;
+   */
+  input?: JsonObject | undefined;
+
+  /**
+   * "file_read", "file_write", "shell", "network", "memory_read", "memory_write", "plugin" or "mcp".
+   *
+   * @generated from field: string category = 4;
+   */
+  category: string;
+
+  /**
+   * True when running it twice does no harm.
+   *
+   * @generated from field: bool rerun_safe = 5;
+   */
+  rerunSafe: boolean;
+};
+
+/**
+ * Describes the message clawd.v1.ToolDescription.
+ * Use `create(ToolDescriptionSchema)` to create a new message.
+ */
+export const ToolDescriptionSchema: GenMessage<ToolDescription> = /*@__PURE__*/
+  messageDesc(file_clawd_v1_session, 22);
+
+/**
+ * Calls a tool.
+ *
+ * @generated from message clawd.v1.CallToolRequest
+ */
+export type CallToolRequest = Message<"clawd.v1.CallToolRequest"> & {
+  /**
+   * The session; no turn of a model or of another program may run in it.
+   *
+   * @generated from field: string session_id = 1;
+   */
+  sessionId: string;
+
+  /**
+   * The tool's name, or an alias.
+   *
+   * @generated from field: string tool = 2;
+   */
+  tool: string;
+
+  /**
+   * Its arguments.
+   *
+   * @generated from field: google.protobuf.Struct args = 3;
+   */
+  args?: JsonObject | undefined;
+
+  /**
+   * Who calls, in its own words, e.g. "mcp:editor 1.2".
+   *
+   * @generated from field: string caller = 4;
+   */
+  caller: string;
+
+  /**
+   * "tool:pattern" entries that answer questions about this call in advance.
+   *
+   * @generated from field: repeated string allow = 5;
+   */
+  allow: string[];
+
+  /**
+   * True to answer every question with yes; a deny stays a deny.
+   *
+   * @generated from field: bool yolo = 6;
+   */
+  yolo: boolean;
+
+  /**
+   * True when a person at this client can answer questions.
+   *
+   * @generated from field: bool can_answer = 7;
+   */
+  canAnswer: boolean;
+};
+
+/**
+ * Describes the message clawd.v1.CallToolRequest.
+ * Use `create(CallToolRequestSchema)` to create a new message.
+ */
+export const CallToolRequestSchema: GenMessage<CallToolRequest> = /*@__PURE__*/
+  messageDesc(file_clawd_v1_session, 23);
+
+/**
+ * One piece of news of the call.
+ *
+ * @generated from message clawd.v1.CallToolResponse
+ */
+export type CallToolResponse = Message<"clawd.v1.CallToolResponse"> & {
+  /**
+   * Which kind.
+   *
+   * @generated from oneof clawd.v1.CallToolResponse.news
+   */
+  news: {
+    /**
+     * The call is in the journal; always first.
+     *
+     * @generated from field: clawd.v1.CallAccepted accepted = 1;
+     */
+    value: CallAccepted;
+    case: "accepted";
+  } | {
+    /**
+     * An event of the call: a question, its answer, the start, the end.
+     *
+     * @generated from field: clawd.v1.Event event = 2;
+     */
+    value: Event;
+    case: "event";
+  } | {
+    /**
+     * A line of progress.
+     *
+     * @generated from field: clawd.v1.Delta delta = 3;
+     */
+    value: Delta;
+    case: "delta";
+  } | { case: undefined; value?: undefined };
+};
+
+/**
+ * Describes the message clawd.v1.CallToolResponse.
+ * Use `create(CallToolResponseSchema)` to create a new message.
+ */
+export const CallToolResponseSchema: GenMessage<CallToolResponse> = /*@__PURE__*/
+  messageDesc(file_clawd_v1_session, 24);
+
+/**
+ * The call is in the journal.
+ *
+ * @generated from message clawd.v1.CallAccepted
+ */
+export type CallAccepted = Message<"clawd.v1.CallAccepted"> & {
+  /**
+   * The turn.
+   *
+   * @generated from field: string turn_id = 1;
+   */
+  turnId: string;
+
+  /**
+   * The call's id.
+   *
+   * @generated from field: string call_id = 2;
+   */
+  callId: string;
+};
+
+/**
+ * Describes the message clawd.v1.CallAccepted.
+ * Use `create(CallAcceptedSchema)` to create a new message.
+ */
+export const CallAcceptedSchema: GenMessage<CallAccepted> = /*@__PURE__*/
+  messageDesc(file_clawd_v1_session, 25);
+
+/**
+ * Reads an artifact.
+ *
+ * @generated from message clawd.v1.ReadArtifactRequest
+ */
+export type ReadArtifactRequest = Message<"clawd.v1.ReadArtifactRequest"> & {
+  /**
+   * The session whose journal names it.
+   *
+   * @generated from field: string session_id = 1;
+   */
+  sessionId: string;
+
+  /**
+   * The artifact.
+   *
+   * @generated from field: string artifact_id = 2;
+   */
+  artifactId: string;
+};
+
+/**
+ * Describes the message clawd.v1.ReadArtifactRequest.
+ * Use `create(ReadArtifactRequestSchema)` to create a new message.
+ */
+export const ReadArtifactRequestSchema: GenMessage<ReadArtifactRequest> = /*@__PURE__*/
+  messageDesc(file_clawd_v1_session, 26);
+
+/**
+ * A piece of an artifact.
+ *
+ * @generated from message clawd.v1.ReadArtifactResponse
+ */
+export type ReadArtifactResponse = Message<"clawd.v1.ReadArtifactResponse"> & {
+  /**
+   * The next bytes; 1 MiB at most.
+   *
+   * @generated from field: bytes data = 1;
+   */
+  data: Uint8Array;
+
+  /**
+   * What they are, in the words of the plugin that made them, e.g. "image/png".
+   *
+   * @generated from field: string mime_type = 2;
+   */
+  mimeType: string;
+};
+
+/**
+ * Describes the message clawd.v1.ReadArtifactResponse.
+ * Use `create(ReadArtifactResponseSchema)` to create a new message.
+ */
+export const ReadArtifactResponseSchema: GenMessage<ReadArtifactResponse> = /*@__PURE__*/
+  messageDesc(file_clawd_v1_session, 27);
+
+/**
+ * Lists slash commands.
+ *
+ * @generated from message clawd.v1.ListSlashCommandsRequest
+ */
+export type ListSlashCommandsRequest = Message<"clawd.v1.ListSlashCommandsRequest"> & {
+  /**
+   * Absolute path of the folder that the conversation works in.
+   *
+   * @generated from field: string workspace = 1;
+   */
+  workspace: string;
+};
+
+/**
+ * Describes the message clawd.v1.ListSlashCommandsRequest.
+ * Use `create(ListSlashCommandsRequestSchema)` to create a new message.
+ */
+export const ListSlashCommandsRequestSchema: GenMessage<ListSlashCommandsRequest> = /*@__PURE__*/
+  messageDesc(file_clawd_v1_session, 28);
+
+/**
+ * The slash commands there are now.
+ *
+ * @generated from message clawd.v1.ListSlashCommandsResponse
+ */
+export type ListSlashCommandsResponse = Message<"clawd.v1.ListSlashCommandsResponse"> & {
+  /**
+   * One a command.
+   *
+   * @generated from field: repeated clawd.v1.SlashCommandDescription commands = 1;
+   */
+  commands: SlashCommandDescription[];
+};
+
+/**
+ * Describes the message clawd.v1.ListSlashCommandsResponse.
+ * Use `create(ListSlashCommandsResponseSchema)` to create a new message.
+ */
+export const ListSlashCommandsResponseSchema: GenMessage<ListSlashCommandsResponse> = /*@__PURE__*/
+  messageDesc(file_clawd_v1_session, 29);
+
+/**
+ * A slash command as people see it.
+ *
+ * @generated from message clawd.v1.SlashCommandDescription
+ */
+export type SlashCommandDescription = Message<"clawd.v1.SlashCommandDescription"> & {
+  /**
+   * Its name, without the slash.
+   *
+   * @generated from field: string name = 1;
+   */
+  name: string;
+
+  /**
+   * What it does.
+   *
+   * @generated from field: string description = 2;
+   */
+  description: string;
+
+  /**
+   * "plugin", "mcp", or empty for clawd's own.
+   *
+   * @generated from field: string category = 3;
+   */
+  category: string;
+};
+
+/**
+ * Describes the message clawd.v1.SlashCommandDescription.
+ * Use `create(SlashCommandDescriptionSchema)` to create a new message.
+ */
+export const SlashCommandDescriptionSchema: GenMessage<SlashCommandDescription> = /*@__PURE__*/
+  messageDesc(file_clawd_v1_session, 30);
+
+/**
+ * Runs a slash command.
+ *
+ * @generated from message clawd.v1.RunSlashCommandRequest
+ */
+export type RunSlashCommandRequest = Message<"clawd.v1.RunSlashCommandRequest"> & {
+  /**
+   * The session that it is for.
+   *
+   * @generated from field: string session_id = 1;
+   */
+  sessionId: string;
+
+  /**
+   * Its name, without the slash.
+   *
+   * @generated from field: string command = 2;
+   */
+  command: string;
+
+  /**
+   * What stands behind the name.
+   *
+   * @generated from field: string args = 3;
+   */
+  args: string;
+};
+
+/**
+ * Describes the message clawd.v1.RunSlashCommandRequest.
+ * Use `create(RunSlashCommandRequestSchema)` to create a new message.
+ */
+export const RunSlashCommandRequestSchema: GenMessage<RunSlashCommandRequest> = /*@__PURE__*/
+  messageDesc(file_clawd_v1_session, 31);
+
+/**
+ * What the command came to.
+ *
+ * @generated from message clawd.v1.RunSlashCommandResponse
+ */
+export type RunSlashCommandResponse = Message<"clawd.v1.RunSlashCommandResponse"> & {
+  /**
+   * Its words.
+   *
+   * @generated from field: string text = 1;
+   */
+  text: string;
+
+  /**
+   * True for words to be said to a model, false for an answer to the person.
+   *
+   * @generated from field: bool for_model = 2;
+   */
+  forModel: boolean;
+};
+
+/**
+ * Describes the message clawd.v1.RunSlashCommandResponse.
+ * Use `create(RunSlashCommandResponseSchema)` to create a new message.
+ */
+export const RunSlashCommandResponseSchema: GenMessage<RunSlashCommandResponse> = /*@__PURE__*/
+  messageDesc(file_clawd_v1_session, 32);
+
+/**
  * What a delta is a piece of.
  *
  * @generated from enum clawd.v1.DeltaKind
@@ -803,6 +1235,57 @@ export const SessionService: GenService<{
     methodKind: "unary";
     input: typeof ForkSessionRequestSchema;
     output: typeof ForkSessionResponseSchema;
+  },
+  /**
+   * Lists the tools that a conversation in a folder has.
+   *
+   * @generated from rpc clawd.v1.SessionService.ListTools
+   */
+  listTools: {
+    methodKind: "unary";
+    input: typeof ListToolsRequestSchema;
+    output: typeof ListToolsResponseSchema;
+  },
+  /**
+   * Calls one tool without a model, through the same gates and hooks, and sends what becomes of the call; its end comes last. A caller
+   * that goes away before takes the call with it.
+   *
+   * @generated from rpc clawd.v1.SessionService.CallTool
+   */
+  callTool: {
+    methodKind: "server_streaming";
+    input: typeof CallToolRequestSchema;
+    output: typeof CallToolResponseSchema;
+  },
+  /**
+   * Sends the bytes of an artifact that a call of the session named, in their order.
+   *
+   * @generated from rpc clawd.v1.SessionService.ReadArtifact
+   */
+  readArtifact: {
+    methodKind: "server_streaming";
+    input: typeof ReadArtifactRequestSchema;
+    output: typeof ReadArtifactResponseSchema;
+  },
+  /**
+   * Lists the slash commands that a conversation in a folder has.
+   *
+   * @generated from rpc clawd.v1.SessionService.ListSlashCommands
+   */
+  listSlashCommands: {
+    methodKind: "unary";
+    input: typeof ListSlashCommandsRequestSchema;
+    output: typeof ListSlashCommandsResponseSchema;
+  },
+  /**
+   * Asks a slash command for its words; nothing is said to a model.
+   *
+   * @generated from rpc clawd.v1.SessionService.RunSlashCommand
+   */
+  runSlashCommand: {
+    methodKind: "unary";
+    input: typeof RunSlashCommandRequestSchema;
+    output: typeof RunSlashCommandResponseSchema;
   },
   /**
    * Deletes a session and its journal.

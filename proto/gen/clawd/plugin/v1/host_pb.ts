@@ -4,6 +4,8 @@
 
 import type { GenEnum, GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import { enumDesc, fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
+import type { SlashCommandDeclaration, ToolDeclaration } from "./manifest_pb.ts";
+import { file_clawd_plugin_v1_manifest } from "./manifest_pb.ts";
 import type { Value } from "@bufbuild/protobuf/wkt";
 import { file_google_protobuf_struct } from "@bufbuild/protobuf/wkt";
 import type { JsonObject, Message, UnknownEnum } from "@bufbuild/protobuf";
@@ -12,7 +14,7 @@ import type { JsonObject, Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file clawd/plugin/v1/host.proto.
  */
 export const file_clawd_plugin_v1_host: GenFile = /*@__PURE__*/
-  fileDesc("ChpjbGF3ZC9wbHVnaW4vdjEvaG9zdC5wcm90bxIPY2xhd2QucGx1Z2luLnYxIkcKCkxvZ1JlcXVlc3QSKAoFbGV2ZWwYASABKA4yGS5jbGF3ZC5wbHVnaW4udjEuTG9nTGV2ZWwSDwoHbWVzc2FnZRgCIAEoCSINCgtMb2dSZXNwb25zZSItCg1SZWNhbGxSZXF1ZXN0Eg0KBXF1ZXJ5GAEgASgJEg0KBWxpbWl0GAIgASgNIj0KDlJlY2FsbFJlc3BvbnNlEisKBGhpdHMYASADKAsyHS5jbGF3ZC5wbHVnaW4udjEuUmVjb2xsZWN0aW9uIiwKDFJlY29sbGVjdGlvbhIMCgR0ZXh0GAEgASgJEg4KBnNvdXJjZRgCIAEoCSIwCg9Qcm9ncmVzc1JlcXVlc3QSDwoHY2FsbF9pZBgBIAEoCRIMCgR0ZXh0GAIgASgJIhIKEFByb2dyZXNzUmVzcG9uc2UiLwoKQXNrUmVxdWVzdBIPCgdjYWxsX2lkGAEgASgJEhAKCHF1ZXN0aW9uGAIgASgJIiwKC0Fza1Jlc3BvbnNlEgsKA3llcxgBIAEoCBIQCghhbnN3ZXJlZBgCIAEoCCJiChpIb3N0U2VydmljZUNhbGxUb29sUmVxdWVzdBIPCgdjYWxsX2lkGAEgASgJEgwKBHRvb2wYAiABKAkSJQoEYXJncxgDIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QiPQobSG9zdFNlcnZpY2VDYWxsVG9vbFJlc3BvbnNlEgwKBHRleHQYASABKAkSEAoIaXNfZXJyb3IYAiABKAgiHgoPR2V0VmFsdWVSZXF1ZXN0EgsKA2tleRgBIAEoCSJIChBHZXRWYWx1ZVJlc3BvbnNlEg0KBWZvdW5kGAEgASgIEiUKBXZhbHVlGAIgASgLMhYuZ29vZ2xlLnByb3RvYnVmLlZhbHVlIkUKD1NldFZhbHVlUmVxdWVzdBILCgNrZXkYASABKAkSJQoFdmFsdWUYAiABKAsyFi5nb29nbGUucHJvdG9idWYuVmFsdWUiEgoQU2V0VmFsdWVSZXNwb25zZSIhChJEZWxldGVWYWx1ZVJlcXVlc3QSCwoDa2V5GAEgASgJIhUKE0RlbGV0ZVZhbHVlUmVzcG9uc2UiIQoPTGlzdEtleXNSZXF1ZXN0Eg4KBnByZWZpeBgBIAEoCSIgChBMaXN0S2V5c1Jlc3BvbnNlEgwKBGtleXMYASADKAkiTAoUV3JpdGVBcnRpZmFjdFJlcXVlc3QSEwoLYXJ0aWZhY3RfaWQYASABKAkSDAoEZGF0YRgCIAEoDBIRCgltaW1lX3R5cGUYAyABKAkiQAoVV3JpdGVBcnRpZmFjdFJlc3BvbnNlEhMKC2FydGlmYWN0X2lkGAEgASgJEhIKCnNpemVfYnl0ZXMYAiABKAEiVQoTUmVhZEFydGlmYWN0UmVxdWVzdBITCgthcnRpZmFjdF9pZBgBIAEoCRIUCgxvZmZzZXRfYnl0ZXMYAiABKAESEwoLbGltaXRfYnl0ZXMYAyABKA0iJAoUUmVhZEFydGlmYWN0UmVzcG9uc2USDAoEZGF0YRgBIAEoDCp6CghMb2dMZXZlbBIZChVMT0dfTEVWRUxfVU5TUEVDSUZJRUQQABITCg9MT0dfTEVWRUxfREVCVUcQARISCg5MT0dfTEVWRUxfSU5GTxACEhUKEUxPR19MRVZFTF9XQVJOSU5HEAMSEwoPTE9HX0xFVkVMX0VSUk9SEAQyngcKC0hvc3RTZXJ2aWNlEkAKA0xvZxIbLmNsYXdkLnBsdWdpbi52MS5Mb2dSZXF1ZXN0GhwuY2xhd2QucGx1Z2luLnYxLkxvZ1Jlc3BvbnNlEkkKBlJlY2FsbBIeLmNsYXdkLnBsdWdpbi52MS5SZWNhbGxSZXF1ZXN0Gh8uY2xhd2QucGx1Z2luLnYxLlJlY2FsbFJlc3BvbnNlEk8KCFByb2dyZXNzEiAuY2xhd2QucGx1Z2luLnYxLlByb2dyZXNzUmVxdWVzdBohLmNsYXdkLnBsdWdpbi52MS5Qcm9ncmVzc1Jlc3BvbnNlEkAKA0FzaxIbLmNsYXdkLnBsdWdpbi52MS5Bc2tSZXF1ZXN0GhwuY2xhd2QucGx1Z2luLnYxLkFza1Jlc3BvbnNlEmUKCENhbGxUb29sEisuY2xhd2QucGx1Z2luLnYxLkhvc3RTZXJ2aWNlQ2FsbFRvb2xSZXF1ZXN0GiwuY2xhd2QucGx1Z2luLnYxLkhvc3RTZXJ2aWNlQ2FsbFRvb2xSZXNwb25zZRJPCghHZXRWYWx1ZRIgLmNsYXdkLnBsdWdpbi52MS5HZXRWYWx1ZVJlcXVlc3QaIS5jbGF3ZC5wbHVnaW4udjEuR2V0VmFsdWVSZXNwb25zZRJPCghTZXRWYWx1ZRIgLmNsYXdkLnBsdWdpbi52MS5TZXRWYWx1ZVJlcXVlc3QaIS5jbGF3ZC5wbHVnaW4udjEuU2V0VmFsdWVSZXNwb25zZRJYCgtEZWxldGVWYWx1ZRIjLmNsYXdkLnBsdWdpbi52MS5EZWxldGVWYWx1ZVJlcXVlc3QaJC5jbGF3ZC5wbHVnaW4udjEuRGVsZXRlVmFsdWVSZXNwb25zZRJPCghMaXN0S2V5cxIgLmNsYXdkLnBsdWdpbi52MS5MaXN0S2V5c1JlcXVlc3QaIS5jbGF3ZC5wbHVnaW4udjEuTGlzdEtleXNSZXNwb25zZRJeCg1Xcml0ZUFydGlmYWN0EiUuY2xhd2QucGx1Z2luLnYxLldyaXRlQXJ0aWZhY3RSZXF1ZXN0GiYuY2xhd2QucGx1Z2luLnYxLldyaXRlQXJ0aWZhY3RSZXNwb25zZRJbCgxSZWFkQXJ0aWZhY3QSJC5jbGF3ZC5wbHVnaW4udjEuUmVhZEFydGlmYWN0UmVxdWVzdBolLmNsYXdkLnBsdWdpbi52MS5SZWFkQXJ0aWZhY3RSZXNwb25zZWIGcHJvdG8z", [file_google_protobuf_struct]);
+  fileDesc("ChpjbGF3ZC9wbHVnaW4vdjEvaG9zdC5wcm90bxIPY2xhd2QucGx1Z2luLnYxIkcKCkxvZ1JlcXVlc3QSKAoFbGV2ZWwYASABKA4yGS5jbGF3ZC5wbHVnaW4udjEuTG9nTGV2ZWwSDwoHbWVzc2FnZRgCIAEoCSINCgtMb2dSZXNwb25zZSItCg1SZWNhbGxSZXF1ZXN0Eg0KBXF1ZXJ5GAEgASgJEg0KBWxpbWl0GAIgASgNIj0KDlJlY2FsbFJlc3BvbnNlEisKBGhpdHMYASADKAsyHS5jbGF3ZC5wbHVnaW4udjEuUmVjb2xsZWN0aW9uIiwKDFJlY29sbGVjdGlvbhIMCgR0ZXh0GAEgASgJEg4KBnNvdXJjZRgCIAEoCSIwCg9Qcm9ncmVzc1JlcXVlc3QSDwoHY2FsbF9pZBgBIAEoCRIMCgR0ZXh0GAIgASgJIhIKEFByb2dyZXNzUmVzcG9uc2UiYgoKQXNrUmVxdWVzdBIPCgdjYWxsX2lkGAEgASgJEhAKCHF1ZXN0aW9uGAIgASgJEjEKEHJlcXVlc3RlZF9zY2hlbWEYAyABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0IlYKC0Fza1Jlc3BvbnNlEgsKA3llcxgBIAEoCBIQCghhbnN3ZXJlZBgCIAEoCBIoCgdjb250ZW50GAMgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdCJiChpIb3N0U2VydmljZUNhbGxUb29sUmVxdWVzdBIPCgdjYWxsX2lkGAEgASgJEgwKBHRvb2wYAiABKAkSJQoEYXJncxgDIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QiPQobSG9zdFNlcnZpY2VDYWxsVG9vbFJlc3BvbnNlEgwKBHRleHQYASABKAkSEAoIaXNfZXJyb3IYAiABKAgiHgoPR2V0VmFsdWVSZXF1ZXN0EgsKA2tleRgBIAEoCSJIChBHZXRWYWx1ZVJlc3BvbnNlEg0KBWZvdW5kGAEgASgIEiUKBXZhbHVlGAIgASgLMhYuZ29vZ2xlLnByb3RvYnVmLlZhbHVlIkUKD1NldFZhbHVlUmVxdWVzdBILCgNrZXkYASABKAkSJQoFdmFsdWUYAiABKAsyFi5nb29nbGUucHJvdG9idWYuVmFsdWUiEgoQU2V0VmFsdWVSZXNwb25zZSIhChJEZWxldGVWYWx1ZVJlcXVlc3QSCwoDa2V5GAEgASgJIhUKE0RlbGV0ZVZhbHVlUmVzcG9uc2UiIQoPTGlzdEtleXNSZXF1ZXN0Eg4KBnByZWZpeBgBIAEoCSIgChBMaXN0S2V5c1Jlc3BvbnNlEgwKBGtleXMYASADKAkiTAoUV3JpdGVBcnRpZmFjdFJlcXVlc3QSEwoLYXJ0aWZhY3RfaWQYASABKAkSDAoEZGF0YRgCIAEoDBIRCgltaW1lX3R5cGUYAyABKAkiQAoVV3JpdGVBcnRpZmFjdFJlc3BvbnNlEhMKC2FydGlmYWN0X2lkGAEgASgJEhIKCnNpemVfYnl0ZXMYAiABKAEiVQoTUmVhZEFydGlmYWN0UmVxdWVzdBITCgthcnRpZmFjdF9pZBgBIAEoCRIUCgxvZmZzZXRfYnl0ZXMYAiABKAESEwoLbGltaXRfYnl0ZXMYAyABKA0iJAoUUmVhZEFydGlmYWN0UmVzcG9uc2USDAoEZGF0YRgBIAEoDCKBAQoMT2ZmZXJSZXF1ZXN0Ei8KBXRvb2xzGAEgAygLMiAuY2xhd2QucGx1Z2luLnYxLlRvb2xEZWNsYXJhdGlvbhJACg5zbGFzaF9jb21tYW5kcxgCIAMoCzIoLmNsYXdkLnBsdWdpbi52MS5TbGFzaENvbW1hbmREZWNsYXJhdGlvbiIwCg1PZmZlclJlc3BvbnNlEg0KBW5hbWVzGAEgAygJEhAKCHByb2JsZW1zGAIgAygJIh8KEEdldFNlY3JldFJlcXVlc3QSCwoDa2V5GAEgASgJIjEKEUdldFNlY3JldFJlc3BvbnNlEg0KBWZvdW5kGAEgASgIEg0KBXZhbHVlGAIgASgJIi4KEFNldFNlY3JldFJlcXVlc3QSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJIhMKEVNldFNlY3JldFJlc3BvbnNlKnoKCExvZ0xldmVsEhkKFUxPR19MRVZFTF9VTlNQRUNJRklFRBAAEhMKD0xPR19MRVZFTF9ERUJVRxABEhIKDkxPR19MRVZFTF9JTkZPEAISFQoRTE9HX0xFVkVMX1dBUk5JTkcQAxITCg9MT0dfTEVWRUxfRVJST1IQBDKOCQoLSG9zdFNlcnZpY2USQAoDTG9nEhsuY2xhd2QucGx1Z2luLnYxLkxvZ1JlcXVlc3QaHC5jbGF3ZC5wbHVnaW4udjEuTG9nUmVzcG9uc2USSQoGUmVjYWxsEh4uY2xhd2QucGx1Z2luLnYxLlJlY2FsbFJlcXVlc3QaHy5jbGF3ZC5wbHVnaW4udjEuUmVjYWxsUmVzcG9uc2USTwoIUHJvZ3Jlc3MSIC5jbGF3ZC5wbHVnaW4udjEuUHJvZ3Jlc3NSZXF1ZXN0GiEuY2xhd2QucGx1Z2luLnYxLlByb2dyZXNzUmVzcG9uc2USQAoDQXNrEhsuY2xhd2QucGx1Z2luLnYxLkFza1JlcXVlc3QaHC5jbGF3ZC5wbHVnaW4udjEuQXNrUmVzcG9uc2USZQoIQ2FsbFRvb2wSKy5jbGF3ZC5wbHVnaW4udjEuSG9zdFNlcnZpY2VDYWxsVG9vbFJlcXVlc3QaLC5jbGF3ZC5wbHVnaW4udjEuSG9zdFNlcnZpY2VDYWxsVG9vbFJlc3BvbnNlEk8KCEdldFZhbHVlEiAuY2xhd2QucGx1Z2luLnYxLkdldFZhbHVlUmVxdWVzdBohLmNsYXdkLnBsdWdpbi52MS5HZXRWYWx1ZVJlc3BvbnNlEk8KCFNldFZhbHVlEiAuY2xhd2QucGx1Z2luLnYxLlNldFZhbHVlUmVxdWVzdBohLmNsYXdkLnBsdWdpbi52MS5TZXRWYWx1ZVJlc3BvbnNlElgKC0RlbGV0ZVZhbHVlEiMuY2xhd2QucGx1Z2luLnYxLkRlbGV0ZVZhbHVlUmVxdWVzdBokLmNsYXdkLnBsdWdpbi52MS5EZWxldGVWYWx1ZVJlc3BvbnNlEk8KCExpc3RLZXlzEiAuY2xhd2QucGx1Z2luLnYxLkxpc3RLZXlzUmVxdWVzdBohLmNsYXdkLnBsdWdpbi52MS5MaXN0S2V5c1Jlc3BvbnNlEl4KDVdyaXRlQXJ0aWZhY3QSJS5jbGF3ZC5wbHVnaW4udjEuV3JpdGVBcnRpZmFjdFJlcXVlc3QaJi5jbGF3ZC5wbHVnaW4udjEuV3JpdGVBcnRpZmFjdFJlc3BvbnNlElsKDFJlYWRBcnRpZmFjdBIkLmNsYXdkLnBsdWdpbi52MS5SZWFkQXJ0aWZhY3RSZXF1ZXN0GiUuY2xhd2QucGx1Z2luLnYxLlJlYWRBcnRpZmFjdFJlc3BvbnNlEkYKBU9mZmVyEh0uY2xhd2QucGx1Z2luLnYxLk9mZmVyUmVxdWVzdBoeLmNsYXdkLnBsdWdpbi52MS5PZmZlclJlc3BvbnNlElIKCUdldFNlY3JldBIhLmNsYXdkLnBsdWdpbi52MS5HZXRTZWNyZXRSZXF1ZXN0GiIuY2xhd2QucGx1Z2luLnYxLkdldFNlY3JldFJlc3BvbnNlElIKCVNldFNlY3JldBIhLmNsYXdkLnBsdWdpbi52MS5TZXRTZWNyZXRSZXF1ZXN0GiIuY2xhd2QucGx1Z2luLnYxLlNldFNlY3JldFJlc3BvbnNlYgZwcm90bzM", [file_clawd_plugin_v1_manifest, file_google_protobuf_struct]);
 
 /**
  * One log line.
@@ -196,6 +198,14 @@ export type AskRequest = Message<"clawd.plugin.v1.AskRequest"> & {
    * @generated from field: string question = 2;
    */
   question: string;
+
+  /**
+   * JSON Schema of type object of what is asked for beside the yes: flat, with texts, numbers, truth values and choices. None for
+   * yes or no alone.
+   *
+   * @generated from field: google.protobuf.Struct requested_schema = 3;
+   */
+  requestedSchema?: JsonObject | undefined;
 };
 
 /**
@@ -224,6 +234,13 @@ export type AskResponse = Message<"clawd.plugin.v1.AskResponse"> & {
    * @generated from field: bool answered = 2;
    */
   answered: boolean;
+
+  /**
+   * With a yes to a question that had a schema: what was filled in, valid by it.
+   *
+   * @generated from field: google.protobuf.Struct content = 3;
+   */
+  content?: JsonObject | undefined;
 };
 
 /**
@@ -586,6 +603,154 @@ export const ReadArtifactResponseSchema: GenMessage<ReadArtifactResponse> = /*@_
   messageDesc(file_clawd_plugin_v1_host, 22);
 
 /**
+ * What there is now.
+ *
+ * @generated from message clawd.plugin.v1.OfferRequest
+ */
+export type OfferRequest = Message<"clawd.plugin.v1.OfferRequest"> & {
+  /**
+   * All of them: what was offered before and is missing here is gone. At most 512 tools and 2 MiB.
+   *
+   * @generated from field: repeated clawd.plugin.v1.ToolDeclaration tools = 1;
+   */
+  tools: ToolDeclaration[];
+
+  /**
+   * Slash commands, at most 256: likewise.
+   *
+   * @generated from field: repeated clawd.plugin.v1.SlashCommandDeclaration slash_commands = 2;
+   */
+  slashCommands: SlashCommandDeclaration[];
+};
+
+/**
+ * Describes the message clawd.plugin.v1.OfferRequest.
+ * Use `create(OfferRequestSchema)` to create a new message.
+ */
+export const OfferRequestSchema: GenMessage<OfferRequest> = /*@__PURE__*/
+  messageDesc(file_clawd_plugin_v1_host, 23);
+
+/**
+ * They are offered from now on, and kept, so that they are there before the plugin runs again.
+ *
+ * @generated from message clawd.plugin.v1.OfferResponse
+ */
+export type OfferResponse = Message<"clawd.plugin.v1.OfferResponse"> & {
+  /**
+   * By which names models know them, in the order of the request; empty for one that cannot be offered.
+   *
+   * @generated from field: repeated string names = 1;
+   */
+  names: string[];
+
+  /**
+   * Why some cannot be offered.
+   *
+   * @generated from field: repeated string problems = 2;
+   */
+  problems: string[];
+};
+
+/**
+ * Describes the message clawd.plugin.v1.OfferResponse.
+ * Use `create(OfferResponseSchema)` to create a new message.
+ */
+export const OfferResponseSchema: GenMessage<OfferResponse> = /*@__PURE__*/
+  messageDesc(file_clawd_plugin_v1_host, 24);
+
+/**
+ * Asks for a secret.
+ *
+ * @generated from message clawd.plugin.v1.GetSecretRequest
+ */
+export type GetSecretRequest = Message<"clawd.plugin.v1.GetSecretRequest"> & {
+  /**
+   * 1 to 64 characters.
+   *
+   * @generated from field: string key = 1;
+   */
+  key: string;
+};
+
+/**
+ * Describes the message clawd.plugin.v1.GetSecretRequest.
+ * Use `create(GetSecretRequestSchema)` to create a new message.
+ */
+export const GetSecretRequestSchema: GenMessage<GetSecretRequest> = /*@__PURE__*/
+  messageDesc(file_clawd_plugin_v1_host, 25);
+
+/**
+ * The secret.
+ *
+ * @generated from message clawd.plugin.v1.GetSecretResponse
+ */
+export type GetSecretResponse = Message<"clawd.plugin.v1.GetSecretResponse"> & {
+  /**
+   * False when there is none.
+   *
+   * @generated from field: bool found = 1;
+   */
+  found: boolean;
+
+  /**
+   * Its text.
+   *
+   * @generated from field: string value = 2;
+   */
+  value: string;
+};
+
+/**
+ * Describes the message clawd.plugin.v1.GetSecretResponse.
+ * Use `create(GetSecretResponseSchema)` to create a new message.
+ */
+export const GetSecretResponseSchema: GenMessage<GetSecretResponse> = /*@__PURE__*/
+  messageDesc(file_clawd_plugin_v1_host, 26);
+
+/**
+ * Keeps a secret.
+ *
+ * @generated from message clawd.plugin.v1.SetSecretRequest
+ */
+export type SetSecretRequest = Message<"clawd.plugin.v1.SetSecretRequest"> & {
+  /**
+   * 1 to 64 characters.
+   *
+   * @generated from field: string key = 1;
+   */
+  key: string;
+
+  /**
+   * At most 64 KiB; empty takes it out.
+   *
+   * @generated from field: string value = 2;
+   */
+  value: string;
+};
+
+/**
+ * Describes the message clawd.plugin.v1.SetSecretRequest.
+ * Use `create(SetSecretRequestSchema)` to create a new message.
+ */
+export const SetSecretRequestSchema: GenMessage<SetSecretRequest> = /*@__PURE__*/
+  messageDesc(file_clawd_plugin_v1_host, 27);
+
+/**
+ * It is durable.
+ *
+ * @generated from message clawd.plugin.v1.SetSecretResponse
+ */
+export type SetSecretResponse = Message<"clawd.plugin.v1.SetSecretResponse"> & {
+};
+
+/**
+ * Describes the message clawd.plugin.v1.SetSecretResponse.
+ * Use `create(SetSecretResponseSchema)` to create a new message.
+ */
+export const SetSecretResponseSchema: GenMessage<SetSecretResponse> = /*@__PURE__*/
+  messageDesc(file_clawd_plugin_v1_host, 28);
+
+/**
  * How much a log line matters.
  *
  * @generated from enum clawd.plugin.v1.LogLevel
@@ -756,6 +921,36 @@ export const HostService: GenService<{
     methodKind: "unary";
     input: typeof ReadArtifactRequestSchema;
     output: typeof ReadArtifactResponseSchema;
+  },
+  /**
+   * Says which tools there are now, beside those of the manifest. Only for a plugin whose manifest says "dynamic".
+   *
+   * @generated from rpc clawd.plugin.v1.HostService.Offer
+   */
+  offer: {
+    methodKind: "unary";
+    input: typeof OfferRequestSchema;
+    output: typeof OfferResponseSchema;
+  },
+  /**
+   * Reads a secret of the plugin's own.
+   *
+   * @generated from rpc clawd.plugin.v1.HostService.GetSecret
+   */
+  getSecret: {
+    methodKind: "unary";
+    input: typeof GetSecretRequestSchema;
+    output: typeof GetSecretResponseSchema;
+  },
+  /**
+   * Keeps a secret, in a file that only the host reads: it stands in no journal, and is taken out of the plugin's log.
+   *
+   * @generated from rpc clawd.plugin.v1.HostService.SetSecret
+   */
+  setSecret: {
+    methodKind: "unary";
+    input: typeof SetSecretRequestSchema;
+    output: typeof SetSecretResponseSchema;
   },
 }> = /*@__PURE__*/
   serviceDesc(file_clawd_plugin_v1_host, 0);

@@ -157,7 +157,8 @@ export type InitializeRequest = Message<"clawd.plugin.v1.InitializeRequest"> & {
 
   /**
    * What this host can do beyond the first release of this major, for a plugin that is built for several: "kv" (GetValue
-   * and its kin), "artifacts", "ask", "call-tool", and "hooks-stream" (events come by StreamHooks to whoever serves it).
+   * and its kin), "artifacts", "ask", "call-tool", "hooks-stream" (events come by StreamHooks to whoever
+   * serves it), and "offer" (tools that the manifest does not name).
    *
    * @generated from field: repeated string features = 4;
    */
