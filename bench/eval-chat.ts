@@ -1,5 +1,7 @@
 // A year of conversations with one person: facts, dates, corrections and plans among small talk, and questions about them in
 // other words. Small talk is chosen by a seed, everything else is as it was written.
+
+import { seededBelow } from "../tests/kit/seeded.ts";
 import { type EvalSet, judge } from "./eval-set.ts";
 
 type Exchange = readonly [said: string, replied: string, ...questions: string[]];
@@ -293,11 +295,8 @@ const SEED = 31;
 const IDLE_EXCHANGES = 2;
 
 export function chatSet(): EvalSet {
-  let state = SEED;
-  const idle = () => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    return SMALL_TALK[Math.floor((state / 2 ** 32) * SMALL_TALK.length)] ?? ["", ""];
-  };
+  const pick = seededBelow(SEED);
+  const idle = () => SMALL_TALK[pick(SMALL_TALK.length)] ?? ["", ""];
   const told = TALKS.flatMap(({ day, exchanges }, number) => {
     const all = exchanges.flatMap((each) => [each, ...Array.from({ length: IDLE_EXCHANGES }, idle)]);
     const session = `talk${number}`;

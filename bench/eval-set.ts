@@ -1,5 +1,6 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { seededBelow } from "../tests/kit/seeded.ts";
 
 export type EvalText = {
   readonly id: string;
@@ -36,11 +37,7 @@ export async function writeEvalSet(folder: string, { documents, queries }: EvalS
 
 /** The same sentence with so many words mistyped: two letters swapped, one lost, doubled or another. */
 export function mistype(text: string, mistakes: number, seed: number): string {
-  let state = seed;
-  const pick = (below: number) => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    return Math.floor((state / 2 ** 32) * below);
-  };
+  const pick = seededBelow(seed);
   const words = text.split(" ");
   const long = words.flatMap((word, index) => (/^[a-z]{4,}/i.test(word) ? [index] : []));
   for (let made = 0; made < mistakes && long.length > 0; made += 1) {

@@ -1,18 +1,18 @@
 import { ok, type Result } from "../domain/failure.ts";
-import type { IndexProgress, MemoryStats } from "../domain/memory.ts";
+import type { MemoryStats } from "../domain/memory.ts";
 import { countVectors } from "./embedded-segments.ts";
 import type { IndexDesk } from "./index-desk.ts";
 import type { Notes } from "./note/notes.ts";
 import { noteColumns } from "./note-columns.ts";
 import type { EmbeddedSegment, SearchVectors } from "./search-vectors.ts";
-import { removeStore, storeBytes } from "./store/open-store.ts";
+import { storeBytes } from "./store/open-store.ts";
 import type { CheckVectorFiles, Store } from "./store/store.ts";
 import type { StoreHolder } from "./store/store-holder.ts";
-import { stopped } from "./unless-aborted.ts";
 import type { MemoryPool } from "./worker/memory-pool.ts";
 
 export type CaretakerMeans = {
   readonly dir: string;
+  readonly storeLimitBytes: number;
   readonly pool: MemoryPool;
   readonly notes: Notes;
   readonly desk: IndexDesk;
@@ -24,13 +24,10 @@ export type CaretakerMeans = {
   segments(): Promise<Result<readonly EmbeddedSegment[]>>;
 };
 
-/** Looks after what is kept: counts and checks it, makes it anew, writes it out. */
+/** Looks after what is kept: counts and checks it, writes it out. */
 export type Caretaker = {
   stats(): Promise<Result<MemoryStats>>;
   verify(signal: AbortSignal): Promise<Result<readonly string[]>>;
-  rebuild(report: (progress: IndexProgress) => void, signal: AbortSignal): Promise<Result<IndexProgress>>;
-  /** Is told how far a store is that is being filled. */
-  refilling(progress: IndexProgress): void;
   exportTo(folder: string): Promise<Result<readonly string[]>>;
   /** Another text means another content; undefined while there is no store. */
   revision(): Promise<Result<string | undefined>>;
@@ -42,7 +39,6 @@ export function openCaretaker(means: CaretakerMeans): Caretaker {
   const { dir, pool, notes, desk, holder, vectors, hasStore } = means;
   const openings = new WeakMap<Store, number>();
   let openingCount = 0;
-  let refilling: (progress: IndexProgress) => void = () => {};
 
   async function stats(): Promise<Result<MemoryStats>> {
     const noted = await notes.count();
@@ -57,7 +53,7 @@ export function openCaretaker(means: CaretakerMeans): Caretaker {
     vectors.wake();
     return ok({
       ...{ files, chunks: pieces, notes: noted.value, storeBytes: await storeBytes(dir), folders, sources, messages },
-      ...{ skipped, removed, errors, embedder: vectors.state().embedderId },
+      ...{ skipped, removed, errors, embedder: vectors.state().embedderId, storeLimitBytes: means.storeLimitBytes },
       ...countVectors(segments.value, vectors),
     });
   }
@@ -70,30 +66,6 @@ export function openCaretaker(means: CaretakerMeans): Caretaker {
     const areWhole: CheckVectorFiles = (files, stop) => pool.run("checkVectors", files, "back", stop);
     const stored = await holder.use(({ store }) => store.problems(areWhole, signal));
     return stored.ok ? ok([...found, ...stored.value]) : stored;
-  }
-
-  async function rebuild(
-    report: (progress: IndexProgress) => void,
-    signal: AbortSignal,
-  ): Promise<Result<IndexProgress>> {
-    await desk.idle();
-    if (signal.aborted) return stopped("the rebuilding");
-    let last: IndexProgress | undefined;
-    refilling = (progress) => {
-      last = progress;
-      report({ ...progress, done: false });
-    };
-    try {
-      const removed = await holder.whileClosed(() => removeStore(dir));
-      if (!removed.ok) return removed;
-      const filled = await holder.use(({ store }) => store.counts());
-      if (!filled.ok) return filled;
-      vectors.wake();
-      const { files, pieces, skipped } = filled.value;
-      return ok({ files, filesTotal: files, chunks: pieces, skipped, removed: last?.removed ?? 0, done: true });
-    } finally {
-      refilling = () => {};
-    }
   }
 
   /** A store that was closed and opened again counts from the beginning. */
@@ -116,5 +88,5 @@ export function openCaretaker(means: CaretakerMeans): Caretaker {
     return holder.use(({ store }) => store.exportTo(folder, noteColumns(all.value)));
   }
 
-  return { stats, verify, rebuild, refilling: (progress) => refilling(progress), exportTo, revision };
+  return { stats, verify, exportTo, revision };
 }

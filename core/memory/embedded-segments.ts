@@ -6,12 +6,13 @@ import type { EmbeddedSegment, SearchVectors } from "./search-vectors.ts";
 import type { SegmentText, Store, StoredSegment } from "./store/store.ts";
 import type { StoreHolder } from "./store/store-holder.ts";
 import { textHashOf } from "./store/text-hash.ts";
+import { layOutBlock, viewBlock } from "./vector/vector-block.ts";
 
 /** A segment of notes: it lies in memory, and so do its vectors. */
-export function noteSegment({ buffer }: NoteSegment, index: number, notes: Notes): EmbeddedSegment {
+export function noteSegment({ buffer, dead }: NoteSegment, index: number, notes: Notes): EmbeddedSegment {
   const ids = openSegment(buffer)?.ids ?? new Float64Array();
   return {
-    ...{ name: `notes ${index + 1}`, buffer, rows: ids.length },
+    ...{ name: `notes ${index + 1}`, buffer, dead, rows: ids.length },
     file: () => undefined,
     async *texts() {
       const texts = Array.from(ids, (id, row) => {
@@ -23,28 +24,30 @@ export function noteSegment({ buffer }: NoteSegment, index: number, notes: Notes
   };
 }
 
+/** Does something with a store while it is open, or fails when it was given up. */
+export type LendStore = <T>(work: () => Promise<Result<T>>) => Promise<Result<T>>;
+
+/** Another opening may mean another segment by the same number. */
+export function lendWhileHeld(store: Store, holder: StoreHolder): LendStore {
+  return (work) => holder.use((open) => (open.store === store ? work() : Promise.resolve(givenUp())));
+}
+
 /** A segment of the store: its vectors lie in a file beside it. */
-export function storedSegment(segment: StoredSegment, store: Store, holder: StoreHolder): EmbeddedSegment {
-  const { segmentId, buffer, documents } = segment;
+export function storedSegment(segment: StoredSegment, store: Store, lend: LendStore): EmbeddedSegment {
+  const { segmentId, buffer, documents, dead } = segment;
   return {
-    ...{ name: `segment ${segmentId}`, buffer, rows: documents },
-    file: (embedderId) => store.vectorFile(segmentId, embedderId),
-    withTexts: (work) =>
-      holder.use((open) =>
-        open.store === store ? store.withSegmentTexts(segmentId, work) : Promise.resolve(replaced(segmentId)),
-      ),
+    ...{ name: `segment ${segmentId}`, buffer, dead, rows: documents },
+    file: (embedderId) => store.vectorFile(segment, embedderId),
+    withTexts: (work) => lend(() => store.withSegmentTexts(segmentId, work)),
     async *texts() {
-      // The store is lent for all of it, so that it is not closed between two batches. Another opening may mean another
-      // segment by this number.
-      yield await holder.use((open) =>
-        open.store === store ? collect(store.segmentTexts(segmentId)) : Promise.resolve(replaced(segmentId)),
-      );
+      // The store is lent for all of it, so that it is not closed between two batches.
+      yield await lend(() => collect(store.segmentTexts(segmentId)));
     },
   };
 }
 
-function replaced(segmentId: number): Result<never> {
-  return fail("unavailable", `segment ${segmentId} is of a store that was closed meanwhile`, {
+export function givenUp(): Result<never> {
+  return fail("unavailable", "the store that vectors are made for was closed meanwhile", {
     hint: "it is tried again by itself",
   });
 }
@@ -60,14 +63,26 @@ async function collect(
   return ok(rows);
 }
 
-/** How many pieces have a vector, and how many are still to get one. */
+/** How many pieces have a vector, how many are still to get one, and how many get none. */
 export function countVectors(segments: readonly EmbeddedSegment[], vectors: SearchVectors) {
-  let [embedded, toEmbed] = [0, 0];
-  if (vectors.state().embedderId === "") return { embedded, toEmbed };
-  for (const { buffer, rows } of segments) {
-    const present = vectors.embedded(buffer);
-    if (present === undefined) toEmbed += rows;
-    else embedded += present;
+  let [embedded, toEmbed, withoutVector] = [0, 0, 0];
+  if (vectors.state().embedderId === "") return { embedded, toEmbed, withoutVector };
+  for (const { buffer, rows, dead } of segments) {
+    const living = dead === undefined ? rows : rows - countMarked(dead, () => true);
+    const block = vectors.blockOf(buffer);
+    if (block === undefined) toEmbed += living;
+    else {
+      const { scales } = viewBlock(block.memory, layOutBlock(block));
+      const lost = dead === undefined ? 0 : countMarked(dead, (row) => !Number.isNaN(scales[row]));
+      embedded += block.present - lost;
+      withoutVector += living - (block.present - lost);
+    }
   }
-  return { embedded, toEmbed };
+  return { embedded, toEmbed, withoutVector };
+}
+
+function countMarked(marks: Uint8Array, counts: (row: number) => boolean): number {
+  let marked = 0;
+  for (const [row, mark] of marks.entries()) if (mark !== 0 && counts(row)) marked += 1;
+  return marked;
 }

@@ -72,18 +72,19 @@ async function stageFeedBatch(
     known.delete(document.key);
     if (keepVersion(found, versions, document.hash)) news.push({ ...document, source: feed.source });
   }
-  for (const key of batch.same) {
-    const versions = known.get(key);
+  for (const { key, hash } of batch.same) {
+    if (given.has(key)) continue;
+    given.add(key);
+    // What a run that was cut off had staged may be the version that is there now.
+    keepVersion(found, known.get(key) ?? {}, hash);
     known.delete(key);
-    const hash = versions?.live?.hash ?? versions?.staged?.hash;
-    if (versions !== undefined && hash !== undefined) keepVersion(found, versions, hash);
   }
   for (const [sessionId, seq] of batch.watermarks) found.watermarks.set(sessionId, seq);
   found.files += batch.documents.length + batch.same.length;
   found.skipped += batch.skipped;
   found.errors += batch.errors;
   found.total = batch.total;
-  return stageNew(run.store, found, news);
+  return stageNew(run, found, news);
 }
 
 /** A feed of changes is asked about batch by batch: all that there is may be a great deal. */

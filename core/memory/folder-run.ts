@@ -42,7 +42,7 @@ export async function stageFolder(run: IndexRun, target: FolderTarget): Promise<
   if (!room.ok) return room;
   const { known, extra } = await groupVersions(stored.value);
   const source = `folder:${target.root}`;
-  const survey = emptySurvey(source, paths === undefined);
+  const survey = emptySurvey(source, paths === undefined && folder === target.root);
   survey.goneIds.push(...extra);
   survey.total = walked.value.length;
   if (paths === undefined && stored.value.some((document) => document.source !== source))
@@ -121,7 +121,7 @@ async function stageBatch(
     if (document !== undefined) news.push(document);
   }
   survey.files += outcomes.value.length;
-  return stageNew(run.store, survey, news);
+  return stageNew(run, survey, news);
 }
 
 /** Gives what has to be staged of a file. */

@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { afterAll, afterEach, beforeEach, expect, test } from "vitest";
+import { timesOf } from "../../tests/kit/thoroughness.ts";
 import { ok } from "../domain/failure.ts";
 import { ask, folderTarget, runOver, unwrap, WORKER_FILE } from "./fixtures/index-bench.ts";
 import { openStore } from "./store/open-store.ts";
@@ -14,7 +15,7 @@ import { memoryPool } from "./worker/memory-pool.ts";
 
 const INDEX_CHILD = join(import.meta.dirname, "fixtures", "index-child.ts");
 /** At how many places of an index run its process is killed. */
-const KILL_POINTS = Number(process.env.CLAWD_INDEX_KILL_POINTS ?? "20");
+const KILL_POINTS = timesOf("places of an index run at which its process is killed", { whole: 100, share: 12 });
 const FILES = 150;
 const never = new AbortController().signal;
 const pool = memoryPool(WORKER_FILE);

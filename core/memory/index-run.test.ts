@@ -320,11 +320,32 @@ test("a feed of everything removes what it does not name any more, unless it fai
   expect(failed).toMatchObject({ ok: false, failure: { message: "the plugin is gone" } });
   expect((await keys()).sort()).toEqual(["a", "b", "c"]);
   expect(ask(await segmentsOf(store), "three")).toHaveLength(1);
-  unwrap(await index([{ same: ["plugin:notes/inbox/b"], documents: [document("c", "four!")] }]));
+  unwrap(await index([{ same: [{ key: "plugin:notes/inbox/b", hash: "two" }], documents: [document("c", "four!")] }]));
   expect((await keys()).sort()).toEqual(["b", "c"]);
   expect(ask(await segmentsOf(store), "three one")).toEqual([]);
   unwrap(await runOver(store, pool, { kind: "forget", source: "plugin:notes/inbox" }));
   expect(unwrap(await store.counts())).toMatchObject({ documents: 0, pieces: 0 });
+  await expectWell(store);
+});
+
+test("what a feed had staged when its run was cut off shows when it is what is there now, and each document once", async () => {
+  const document = (text: string): ReadDocument => ({
+    ...{ source: "plugin:notes/inbox", key: "plugin:notes/inbox/a", hash: text, kind: "document", author: "stranger" },
+    ...{ sessionId: "", labels: [], atMs: 0 },
+    pieces: [{ id: text.length, line: 0, page: 0, title: "", text }],
+  });
+  const store = await open();
+  const index = (batches: Parameters<typeof feedOf>[1], more: Partial<IndexRun> = {}) =>
+    runOver(store, pool, { kind: "feed", feed: feedOf("all", batches) }, more);
+  unwrap(await index([{ documents: [document("wombat")] }]));
+  const denied = () => Promise.resolve(fail("denied", "cut off before it was published"));
+  expect(await index([{ documents: [document("wallaby")] }], { announce: denied })).toMatchObject({ ok: false });
+  expect(ask(await segmentsOf(store), "wombat")).toHaveLength(1);
+  const same = [{ key: "plugin:notes/inbox/a", hash: "wallaby" }];
+  unwrap(await index([{ same }, { documents: [document("koala")] }]));
+  const segments = await segmentsOf(store);
+  expect([ask(segments, "wombat"), ask(segments, "koala")]).toEqual([[], []]);
+  expect(ask(segments, "wallaby")).toHaveLength(1);
   await expectWell(store);
 });
 

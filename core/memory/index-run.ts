@@ -15,6 +15,8 @@ export type IndexRun = {
   readonly store: Store;
   readonly pool: Pick<MemoryPool, "run">;
   readonly readPdf: ReadPdf;
+  /** With so much on disk nothing is added; 0 for what the disk has room for. */
+  readonly storeLimitBytes: number;
   readonly report: (progress: IndexProgress) => void;
   readonly signal: AbortSignal;
   /** Real path of a folder of which nothing is indexed. */
@@ -78,7 +80,7 @@ async function surveyAndPublish(run: IndexRun, target: RunTarget): Promise<Resul
   const surveyed = await survey(run, target);
   if (!surveyed.ok) return surveyed;
   const { found, failure } = surveyed.value;
-  const published = await publishSurvey(run, found);
+  const published = await publishSurvey(run, target, found);
   if (!published.ok) return published;
   return failure === undefined ? ok({ ...published.value, errors: found.errors }) : { ok: false, failure };
 }
@@ -106,7 +108,7 @@ function withoutFailure(found: Result<Survey>): Result<{ readonly found: Survey 
 async function forget({ store }: IndexRun, source: string): Promise<Result<Survey>> {
   const stored = await store.documentsOf({ kind: "source", source });
   if (!stored.ok) return stored;
-  const found = emptySurvey(source, true);
+  const found = emptySurvey(source, false);
   for (const document of stored.value) {
     found.goneIds.push(document.documentId);
     if (!document.staged) found.removed += 1;
@@ -114,10 +116,14 @@ async function forget({ store }: IndexRun, source: string): Promise<Result<Surve
   return ok(found);
 }
 
-async function publishSurvey(run: IndexRun, found: Survey): Promise<Result<Omit<IndexOutcome, "errors">>> {
+async function publishSurvey(
+  run: IndexRun,
+  target: RunTarget,
+  found: Survey,
+): Promise<Result<Omit<IndexOutcome, "errors">>> {
   const { files, chunks, skipped, removed, errors } = found;
   const progress = { files, filesTotal: files, chunks, skipped, removed, done: true };
-  const room = found.freshIds.length === 0 ? ok(undefined) : await expectRoom(run.store);
+  const room = found.freshIds.length === 0 ? ok(undefined) : await expectRoom(run);
   if (!room.ok) return room;
   const announced = await run.announce();
   if (!announced.ok) return announced;
@@ -127,6 +133,7 @@ async function publishSurvey(run: IndexRun, found: Survey): Promise<Result<Omit<
     watermarks: found.watermarks,
     ...(found.adopted === undefined ? {} : { adopted: found.adopted }),
     ...(found.counted ? { figures: { source: found.source, skipped, removed, errors } } : {}),
+    ...(target.kind === "forget" ? { forgotten: target.source } : {}),
     build: buildOver(run.pool),
     signal: run.signal,
   });

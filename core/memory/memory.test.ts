@@ -1,44 +1,30 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { appendFile, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { appendFile, mkdir, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { IndexProgress, MemoryHit, NoteDraft } from "../domain/memory.ts";
 import { type JsonlJournal, openJournal } from "../journal/jsonl-journal.ts";
-import { NOWHERE, openTestMemory, type TestMemory } from "./fixtures/memory-bench.ts";
+import { type MemoryPlace, NOWHERE, openMemoryPlace, type TestMemory } from "./fixtures/memory-bench.ts";
 import type { MemoryOptions } from "./memory.ts";
 
 const INDEX_CHILD = join(import.meta.dirname, "fixtures", "index-child.ts");
 const never = new AbortController().signal;
 
+let place: MemoryPlace<JsonlJournal>;
 let home = "";
 let source = "";
-let journal: JsonlJournal;
-const opened: TestMemory[] = [];
 let lastId = 0;
 
 beforeEach(async () => {
-  home = await mkdtemp(join(tmpdir(), "clawd-memory-"));
-  source = join(home, "source");
-  await mkdir(source);
-  const made = await openJournal({ dir: join(home, "journal"), now: () => 0 });
-  if (!made.ok) throw new Error(made.failure.message);
-  journal = made.value;
+  place = await openMemoryPlace((dir) => openJournal({ dir, now: () => 0 }));
+  ({ home, source } = place);
 });
+afterEach(() => place.close());
 
-afterEach(async () => {
-  for (const memory of opened.splice(0)) await memory.close();
-  await journal.close();
-  await rm(home, { recursive: true, force: true });
-});
-
-function open(dir = join(home, "memory"), more: Partial<MemoryOptions> = {}): TestMemory {
-  const memory = openTestMemory(dir, journal, { newId: () => `note-${++lastId}`, ...more });
-  opened.push(memory);
-  return memory;
-}
+const open = (dir = join(home, "memory"), more: Partial<MemoryOptions> = {}) =>
+  place.open({ newId: () => `note-${++lastId}`, ...more }, dir);
 
 const note = (text: string, author: "owner" | "agent" = "agent"): NoteDraft => {
   return { text, author, viewer: NOWHERE, scope: "person" };
@@ -292,7 +278,16 @@ test("a note is durable and found at once, beside files, and gone when forgotten
     ok: true,
     value: {
       ...{ files: 0, chunks: 0, notes: 1, storeBytes: 0, folders: [], sources: [], messages: 0 },
-      ...{ skipped: 0, removed: 0, errors: 0, embedder: "", embedded: 0, toEmbed: 0 },
+      ...{
+        skipped: 0,
+        removed: 0,
+        errors: 0,
+        embedder: "",
+        embedded: 0,
+        toEmbed: 0,
+        withoutVector: 0,
+        storeLimitBytes: 0,
+      },
     },
   });
 });
@@ -364,4 +359,60 @@ test("nothing is done after close, and close waits for what runs", async () => {
   await memory.close();
   const late = await memory.answer("topic1");
   expect(late.ok || late.failure.code).toBe("unavailable");
+});
+
+test("what was counted of a folder goes with it, and a folder around others takes their place in the count", async () => {
+  const inner = join(source, "inner");
+  await mkdir(inner);
+  for (const folder of [source, inner]) {
+    await writeFile(join(folder, "binary.md"), "kangaroo \0");
+    await writeFile(join(folder, "a.md"), "kangaroo");
+  }
+  const memory = open();
+  const counted = async () => {
+    const stats = await memory.stats();
+    if (!stats.ok) throw new Error(stats.failure.message);
+    return [stats.value.files, stats.value.skipped, stats.value.removed];
+  };
+  await indexAll(memory, inner);
+  await rm(join(inner, "a.md"));
+  await indexAll(memory, inner);
+  expect(await counted()).toEqual([0, 1, 1]);
+  await indexAll(memory);
+  expect(await counted()).toEqual([1, 2, 0]);
+  // A part of it that is looked at again says nothing of the whole.
+  await indexAll(memory, inner);
+  expect(await counted()).toEqual([1, 2, 0]);
+  for await (const progress of memory.index({ kind: "dropFolder", folder: source }, never))
+    expect(progress.ok).toBe(true);
+  expect(await counted()).toEqual([0, 0, 0]);
+});
+
+test("at its limit memory indexes nothing more, says so, and goes on finding what it has and keeping notes", async () => {
+  const settings = { rrf: "weighted", halfLifeDays: 0, vectorWeight: undefined, conversations: false } as const;
+  await fillSource(2);
+  const first = open();
+  await indexAll(first);
+  const stats = await first.stats();
+  await first.close();
+  const storeLimitBytes = stats.ok ? stats.value.storeBytes : 0;
+  const memory = open(join(home, "memory"), { settings: { ...settings, storeLimitBytes } });
+  await writeFile(join(source, "more.md"), "a wallaby too many");
+  const outcome = await memory.desk.bring({ kind: "folder", folder: source }, never);
+  expect(outcome).toMatchObject({
+    ok: false,
+    failure: { code: "exhausted", hint: expect.stringContaining("store_limit_mib") },
+  });
+  expect(memory.indexProblems()).toMatchObject([{ code: "exhausted" }]);
+  expect(await find(memory, "word1")).not.toEqual([]);
+  expect(await find(memory, "wallaby")).toEqual([]);
+  await memory.remember(note("a wallaby in a note"));
+  expect(await find(memory, "wallaby")).toHaveLength(1);
+  expect(await memory.stats()).toMatchObject({ ok: true, value: { storeLimitBytes, files: 2 } });
+  // What only goes away needs no room.
+  await rm(join(source, "more.md"));
+  await rm(join(source, "f1.md"));
+  await indexAll(memory);
+  expect(await find(memory, "+word1")).toEqual([]);
+  expect(memory.indexProblems()).toEqual([]);
 });

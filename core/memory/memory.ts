@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import type { DocumentSources } from "../domain/document-source.ts";
 import { type Failure, fail, ok, type Result } from "../domain/failure.ts";
-import { type Journal, RESERVED_JOURNALS } from "../domain/journal.ts";
+import type { Journal } from "../domain/journal.ts";
 import {
   type IndexProgress,
   MEMORY_KINDS,
@@ -10,8 +10,9 @@ import {
   type MemoryQuery,
 } from "../domain/memory.ts";
 import { openCaretaker } from "./caretaker.ts";
+import { openCatchUp } from "./catch-up.ts";
 import type { EmbedderChoice } from "./embed/choose-embedder.ts";
-import { noteSegment, storedSegment } from "./embedded-segments.ts";
+import { lendWhileHeld, noteSegment, storedSegment } from "./embedded-segments.ts";
 import { evaluateDataSet } from "./eval/evaluate.ts";
 import { evaluationIndex } from "./evaluation-index.ts";
 import { type IndexDesk, openIndexDesk } from "./index-desk.ts";
@@ -19,6 +20,7 @@ import { buildOver, type ReadPdf } from "./index-run.ts";
 import { openKeepUp } from "./keep-up.ts";
 import { openNotes } from "./note/notes.ts";
 import { followJob } from "./progress-feed.ts";
+import { openRebuild } from "./rebuild.ts";
 import { numberBuffers, openSearch, type SearchRules } from "./search.ts";
 import { type EmbeddedSegment, openSearchVectors } from "./search-vectors.ts";
 import { conversationFeed } from "./source/conversations.ts";
@@ -27,19 +29,18 @@ import type { CutTexts } from "./source/text-cutting.ts";
 import { storeFile } from "./store/open-store.ts";
 import { holdStore } from "./store/store-holder.ts";
 import { unlessAborted } from "./unless-aborted.ts";
-import { within } from "./within.ts";
 import type { MemoryPool } from "./worker/memory-pool.ts";
 
 /** After so long without use DuckDB is closed and its memory given back. */
 const STORE_IDLE_TIMEOUT_MS = 600_000;
-/** So long a search waits for what was said a moment ago; then it answers from what there is. */
-const CATCH_UP_WAIT_MS = 2_000;
 
 export type MemorySettings = SearchRules & {
   /** Of the vector leg; undefined for the embedder's own. */
   readonly vectorWeight: number | undefined;
   /** Past conversations are indexed and found. */
   readonly conversations: boolean;
+  /** With so much on disk nothing more is indexed; 0 for what the disk has room for. Notes are not counted. */
+  readonly storeLimitBytes: number;
 };
 
 export type MemoryOptions = {
@@ -92,6 +93,7 @@ export type OpenMemory = Memory & {
  * Long-term memory over `<dir>/memory.duckdb` and the segments beside it. Costs nothing until it is used: notes need only
  * the journal, and DuckDB is loaded when something else was indexed. The folder may be deleted at any time while nobody has
  * it open: it is made anew from what `<dir>/sources.json` lists and from the journals at the next use, and searches wait for that.
+ * For a rebuilding they do not: it fills a store of its own, and they are answered from the one before until it is whole.
  */
 export function openMemory(options: MemoryOptions): OpenMemory {
   const { dir, pool, journal, settings } = options;
@@ -100,17 +102,21 @@ export function openMemory(options: MemoryOptions): OpenMemory {
   const notes = openNotes({ journal, workers: pool, newId: options.newId, now: options.now });
   const numberOf = numberBuffers();
   const cut: CutTexts = (texts, signal) => pool.run("cutTexts", texts, "back", signal);
-  let catchingUp: Promise<unknown> | undefined;
 
   const holder = holdStore({
     dir,
-    refill: (open) => desk.refill(open, (progress) => caretaker.refilling(progress)),
+    async refill(open) {
+      if (rebuild.isUnderWay()) return beingRebuilt();
+      const filled = await desk.refill(open);
+      return filled.ok ? ok(undefined) : filled;
+    },
     build: buildOver(pool),
     idleTimeoutMs: STORE_IDLE_TIMEOUT_MS,
   });
 
   const desk = openIndexDesk({
     ...{ dir, dataDir: options.dataDir, pool, readPdf: options.readPdf, sources: options.sources },
+    storeLimitBytes: settings.storeLimitBytes,
     sourceFeed: (source) => pluginFeed(source, cut),
     conversations: settings.conversations ? () => conversationFeed(journal, cut) : undefined,
     use: (work) => holder.use(work),
@@ -137,7 +143,17 @@ export function openMemory(options: MemoryOptions): OpenMemory {
     published: () => desk.published(),
   });
 
-  const caretaker = openCaretaker({ dir, pool, notes, desk, holder, vectors, hasStore, segments: embeddedSegments });
+  const rebuild = openRebuild({ dir, desk, holder, vectors, closing: closing.signal });
+
+  const catchUp = openCatchUp({
+    ...{ journal, desk, hasStore, closing: closing.signal },
+    isRebuilding: () => rebuild.isUnderWay(),
+  });
+
+  const caretaker = openCaretaker({
+    ...{ dir, pool, notes, desk, holder, vectors, hasStore, segments: searchedSegments },
+    storeLimitBytes: settings.storeLimitBytes,
+  });
 
   async function hasStore(): Promise<boolean> {
     if (existsSync(storeFile(dir))) return true;
@@ -145,14 +161,22 @@ export function openMemory(options: MemoryOptions): OpenMemory {
     return folders.length + sources.length > 0;
   }
 
-  /** All that is searched, for its vectors. */
+  /** All that has vectors: what is searched, and what is to take its place. */
   async function embeddedSegments(): Promise<Result<readonly EmbeddedSegment[]>> {
+    const coming = rebuild.segments();
+    const searched = await searchedSegments();
+    // A store that is damaged must not keep the one from its vectors that is made for it.
+    if (!searched.ok) return coming.length > 0 ? ok(coming) : searched;
+    return ok([...searched.value, ...coming]);
+  }
+
+  async function searchedSegments(): Promise<Result<readonly EmbeddedSegment[]>> {
     const noted = await notes.segments();
     if (!noted.ok) return noted;
     const ofNotes = noted.value.map((segment, index) => noteSegment(segment, index, notes));
     if (!(await hasStore())) return ok(ofNotes);
     const stored = await holder.use(async ({ store, segments }) => {
-      return ok(segments.map((segment) => storedSegment(segment, store, holder)));
+      return ok(segments.map((segment) => storedSegment(segment, store, lendWhileHeld(store, holder))));
     });
     return stored.ok ? ok([...ofNotes, ...stored.value]) : stored;
   }
@@ -161,17 +185,8 @@ export function openMemory(options: MemoryOptions): OpenMemory {
     if (closing.signal.aborted) return closed();
     const asked = settings.conversations ? query : withoutConversations(query);
     if (asked === undefined) return ok({ hits: [], legs: NO_CONVERSATIONS });
-    if (mayAskConversations(asked)) await caughtUp(signal);
+    if (mayAskConversations(asked)) await catchUp(signal);
     return find(asked, signal);
-  }
-
-  /** What was said meanwhile is brought in first, as far as that takes no longer than somebody would wait. */
-  async function caughtUp(signal: AbortSignal): Promise<void> {
-    if (!((await hasConversations(journal)) || (await hasStore()))) return;
-    catchingUp ??= track(desk.bring({ kind: "conversations" }, closing.signal)).finally(() => {
-      catchingUp = undefined;
-    });
-    await within(CATCH_UP_WAIT_MS, catchingUp, signal);
   }
 
   function track<T>(work: Promise<T>): Promise<T> {
@@ -212,7 +227,7 @@ export function openMemory(options: MemoryOptions): OpenMemory {
       ),
     rebuild: (signal) =>
       followJob<Result<IndexProgress>>(
-        (report, stop) => unlessClosed(() => caretaker.rebuild((progress) => report(ok(progress)), stop)),
+        (report, stop) => unlessClosed(() => rebuild.run((progress) => report(ok(progress)), stop)),
         signal,
       ),
     exportTo: (folder) => unlessClosed(() => caretaker.exportTo(folder)),
@@ -253,9 +268,10 @@ function mayAskConversations({ filter }: MemoryQuery): boolean {
   return filter?.kinds?.includes("conversation") ?? true;
 }
 
-async function hasConversations(journal: Journal): Promise<boolean> {
-  for await (const { sessionId } of journal.heads()) if (!RESERVED_JOURNALS.has(sessionId)) return true;
-  return false;
+function beingRebuilt() {
+  return fail("unavailable", "what memory had indexed is damaged or gone, and is being made anew", {
+    hint: "search again when `claw memory rebuild` is done",
+  });
 }
 
 function closed() {

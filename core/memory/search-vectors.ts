@@ -35,6 +35,8 @@ export type EmbeddedSegment = {
   readonly name: string;
   readonly buffer: SharedArrayBuffer;
   readonly rows: number;
+  /** A byte a row, 1 for one that is gone; undefined when none is. */
+  readonly dead: Uint8Array | undefined;
   /** Where vectors of an embedder are kept; undefined for a segment that is not kept itself. */
   file(embedderId: string): string | undefined;
   texts(): AsyncIterable<Result<readonly Omit<SegmentText, "id">[]>>;
@@ -61,8 +63,8 @@ export type SearchVectors = {
   legFor(text: string, signal: AbortSignal): Promise<VectorLeg>;
   /** Segments may have come that have no vectors. Cheap; the work is done in the background. */
   wake(): void;
-  /** Rows of a segment that have a vector of the embedder in use; undefined when they are still to come. */
-  embedded(segment: SharedArrayBuffer): number | undefined;
+  /** The vectors of a segment that are of the embedder in use; undefined when they are still to come. */
+  blockOf(segment: SharedArrayBuffer): VectorBlock | undefined;
   state(): EmbedState & { readonly embedderId: string };
   /** Resolves when nothing is to be done any more. */
   settled(): Promise<void>;
@@ -215,7 +217,7 @@ export function openSearchVectors(options: SearchVectorsOptions): SearchVectors 
       return { ...ready, vector: vector.value, weight: options.weight ?? ASKED_WEIGHT };
     },
     wake: () => run.wake(),
-    embedded: (segment) => vectorsOf(segment, embedderId())?.block.present,
+    blockOf: (segment) => vectorsOf(segment, embedderId())?.block,
     state: () => ({ ...run.state(), embedderId: embedderId() }),
     settled: () => run.settled(),
     async close() {

@@ -1,42 +1,36 @@
-import { appendFile, mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { appendFile, mkdir, readdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { type Failure, fail, ok } from "../domain/failure.ts";
 import type { IndexTarget, MemoryFilter, MemoryScope, SearchMode, Viewer } from "../domain/memory.ts";
 import { type JsonlJournal, openJournal } from "../journal/jsonl-journal.ts";
-import { NOWHERE, openTestMemory, type TestMemory } from "./fixtures/memory-bench.ts";
+import { WORKER_FILE } from "./fixtures/index-bench.ts";
+import { type MemoryPlace, NOWHERE, openMemoryPlace, type TestMemory } from "./fixtures/memory-bench.ts";
 import type { MemoryOptions } from "./memory.ts";
+import { memoryPool } from "./worker/memory-pool.ts";
 
 const never = new AbortController().signal;
-const SETTINGS = { rrf: "weighted", halfLifeDays: 0, vectorWeight: undefined, conversations: false } as const;
+const SETTINGS = {
+  rrf: "weighted",
+  halfLifeDays: 0,
+  vectorWeight: undefined,
+  conversations: false,
+  storeLimitBytes: 0,
+} as const;
 const builtin = () => ({ kind: "computed", name: "builtin" }) as const;
 
+let place: MemoryPlace<JsonlJournal>;
 let home = "";
 let source = "";
 let journal: JsonlJournal;
-const opened: TestMemory[] = [];
 
 beforeEach(async () => {
-  home = await mkdtemp(join(tmpdir(), "clawd-search-"));
-  source = join(home, "source");
-  await mkdir(source);
-  const made = await openJournal({ dir: join(home, "journal"), now: () => 1_700_000_000_000 });
-  if (!made.ok) throw new Error(made.failure.message);
-  journal = made.value;
+  place = await openMemoryPlace((dir) => openJournal({ dir, now: () => 1_700_000_000_000 }));
+  ({ home, source, journal } = place);
 });
+afterEach(() => place.close());
 
-afterEach(async () => {
-  for (const memory of opened.splice(0)) await memory.close();
-  await journal.close();
-  await rm(home, { recursive: true, force: true });
-});
-
-function open(more: Partial<MemoryOptions> = {}): TestMemory {
-  const memory = openTestMemory(join(home, "memory"), journal, more);
-  opened.push(memory);
-  return memory;
-}
+const open = (more: Partial<MemoryOptions> = {}) => place.open(more);
 
 async function bring(memory: TestMemory, target: IndexTarget = { kind: "folder", folder: source }): Promise<void> {
   for await (const progress of memory.index(target, never)) {
@@ -330,11 +324,29 @@ test("right after a start a search by vectors alone waits for them", async () =>
   await bring(first);
   await first.embedded();
   await first.close();
-  const again = open({ embedder: builtin });
+  const pool = memoryPool(WORKER_FILE);
+  const again = open({ embedder: builtin, pool });
+  // A thread that reads them may take longer to start on a busy machine than a search waits for vectors.
+  await pool.run("ready", undefined, "back");
   const found = await again.answer("tea in the morning", { mode: "vector" });
   if (!found.ok) throw new Error(found.failure.message);
   expect(found.value.legs).toEqual({ lexical: "not asked", vector: "ok" });
   expect(names(found.value.hits)[0]).toBe("a.md");
+});
+
+test("a search that finds nothing says when its words are too common, or are none", async () => {
+  await write({ "a.md": "to be or not to be, that is the question" });
+  const memory = open();
+  await bring(memory);
+  const lexical = async (text: string) => {
+    const found = await memory.answer(text);
+    return found.ok && found.value.legs.lexical;
+  };
+  for (const common of ["to be or not to be", '"to be or not to be"', "+the of -question"])
+    expect(await lexical(common)).toContain("stand in nearly every text");
+  for (const wordless of ["", "?!", "kind:file", "-question"])
+    expect(await lexical(wordless)).toBe("there are no words to look for");
+  for (const telling of ["to be questioned", "kangaroo", "th*"]) expect(await lexical(telling)).toBe("ok");
 });
 
 test("vectors of an edited index score as those of a rebuilt one", async () => {
@@ -355,4 +367,36 @@ test("vectors of an edited index score as those of a rebuilt one", async () => {
   await memory.embedded();
   expect(edited.length).toBeGreaterThan(5);
   expect(await ask()).toEqual(edited);
+});
+
+test("texts that an embedder refuses are counted, also after a start, and those that are gone are not", async () => {
+  await write({ "a.md": "green tea", "b.md": "a refused kangaroo", "c.md": "black tea" });
+  const embedder = {
+    ...{ id: "picky", dimensions: 2 },
+    embed: (texts: readonly string[]) =>
+      Promise.resolve(
+        texts.some((text) => text.includes("refused"))
+          ? fail("invalid", "not this one")
+          : ok(texts.map((text) => new Float32Array([text.length, 1]))),
+      ),
+  };
+  const counts = async (memory: TestMemory) => {
+    await memory.stats();
+    await memory.embedded();
+    const stats = await memory.stats();
+    if (!stats.ok) throw new Error(stats.failure.message);
+    return [stats.value.embedded, stats.value.toEmbed, stats.value.withoutVector];
+  };
+  const first = open({ embedder: () => ({ kind: "asked", embedder }) });
+  await bring(first);
+  expect(await counts(first)).toEqual([2, 0, 1]);
+  await first.close();
+  const again = open({ embedder: () => ({ kind: "asked", embedder }) });
+  expect(await counts(again)).toEqual([2, 0, 1]);
+  await rm(join(source, "b.md"));
+  await bring(again);
+  expect(await counts(again)).toEqual([2, 0, 0]);
+  await rm(join(source, "c.md"));
+  await bring(again);
+  expect(await counts(again)).toEqual([1, 0, 0]);
 });

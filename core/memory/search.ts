@@ -8,6 +8,7 @@ import {
   type SearchLegs,
   scopesOf,
 } from "../domain/memory.ts";
+import { whyNoTerms } from "./lexical/query-terms.ts";
 import { literalQuery, type ParsedQuery, parseQuery } from "./lexical/query-text.ts";
 import { type NoteSegment, noteNumber } from "./note/note-segments.ts";
 import type { Notes } from "./note/notes.ts";
@@ -108,7 +109,10 @@ export function openSearch(means: SearchMeans): Search {
       const pieces = found.value.pieces;
       const shown = await means.pool.present({ query: parsed, pieces, limit });
       if (!shown.ok) return shown;
-      return ok({ hits: hitsOf(shown.value, pieces), legs: legsOf(query, leg, segments) });
+      const hits = hitsOf(shown.value, pieces);
+      const legs = legsOf(query, leg, segments);
+      const wordless = query.mode === "vector" || hits.length > 0 ? undefined : whyNoTerms(parsed);
+      return ok({ hits, legs: wordless === undefined ? legs : { ...legs, lexical: wordless } });
     }
   }
 
@@ -236,5 +240,5 @@ function legsOf({ mode }: MemoryQuery, leg: VectorLeg, segments: readonly Search
   if (leg.kind === "missing") return { lexical, vector: leg.why };
   const without = segments.filter(({ vectors }) => vectors === undefined).length;
   if (without === 0) return { lexical, vector: "ok" };
-  return { lexical, vector: `vectors of ${without} of ${segments.length} segments are still to come` };
+  return { lexical, vector: `still to come for ${without} of ${segments.length} parts of the index` };
 }

@@ -1,3 +1,4 @@
+import { statfs } from "node:fs/promises";
 import { setImmediate } from "node:timers/promises";
 import { fail, ok, type Result } from "../domain/failure.ts";
 import type { DocumentToStage, Store, StoredDocument } from "./store/store.ts";
@@ -84,32 +85,59 @@ export function dropVersions(survey: Survey, { live, staged }: Versions): void {
   if (staged !== undefined) survey.goneIds.push(staged.documentId);
 }
 
+/** What a run needs to know where it has to stop. */
+export type RoomOf = { readonly store: Store; readonly storeLimitBytes: number };
+
 export async function stageNew(
-  store: Store,
+  run: RoomOf,
   survey: Survey,
   documents: readonly DocumentToStage[],
 ): Promise<Result<void>> {
   if (documents.length === 0) return ok(undefined);
-  const room = await expectRoom(store);
+  const room = await expectRoom(run);
   if (!room.ok) return room;
-  const staged = await store.stage(documents);
+  const staged = await run.store.stage(documents);
   if (!staged.ok) return staged;
   survey.freshIds.push(...staged.value);
   survey.chunks += documents.reduce((sum, { pieces }) => sum + pieces.length, 0);
   return ok(undefined);
 }
 
-/** Stops before the disk is full: a database that has no room cannot even give room back. */
-export async function expectRoom(store: Store): Promise<Result<void>> {
+/** Stops at the limit, and before the disk is full: a database that has no room cannot even give room back. */
+export async function expectRoom({ store, storeLimitBytes }: RoomOf): Promise<Result<void>> {
   const free = await store.freeBytes();
   if (!free.ok) return free;
-  if (free.value >= DISK_MARGIN_BYTES) return ok(undefined);
-  const mebibytes = (bytes: number) => Math.floor(bytes / 1_048_576);
+  if (free.value < DISK_MARGIN_BYTES) {
+    return fail(
+      "exhausted",
+      `memory leaves ${mebibytes(DISK_MARGIN_BYTES)} MiB of the disk to others, and only ${mebibytes(free.value)} MiB are free`,
+      { hint: "free some space, then index again" },
+    );
+  }
+  if (storeLimitBytes === 0) return ok(undefined);
+  const used = await store.usedBytes();
+  if (used < storeLimitBytes) return ok(undefined);
   return fail(
     "exhausted",
-    `memory leaves ${mebibytes(DISK_MARGIN_BYTES)} MiB of the disk to others, and only ${mebibytes(free.value)} MiB are free`,
-    { hint: "free some space, then index again" },
+    `memory may take ${mebibytes(storeLimitBytes)} MiB of the disk, and takes ${mebibytes(used)} MiB already`,
+    { hint: "set store_limit_mib under [memory] higher, or take folders out and rebuild it" },
   );
+}
+
+/** Whether so many bytes more can be written in this folder. */
+export async function expectRoomFor(folder: string, bytes: number): Promise<Result<void>> {
+  const { bavail, bsize } = await statfs(folder);
+  const wanted = bytes + DISK_MARGIN_BYTES;
+  if (bavail * bsize >= wanted) return ok(undefined);
+  return fail(
+    "exhausted",
+    `the store is made anew beside the one there is, for which ${mebibytes(wanted)} MiB should be free, and ${mebibytes(bavail * bsize)} MiB are`,
+    { hint: "free some space, then rebuild again; the store that was there stays" },
+  );
+}
+
+function mebibytes(bytes: number): number {
+  return Math.floor(bytes / 1_048_576);
 }
 
 /** How many pieces a run over these documents may come to. */

@@ -7,7 +7,7 @@ import { Worker } from "node:worker_threads";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { pdfWithPages } from "../../core/memory/fixtures/pdf-maker.ts";
 import { CLAW } from "../kit/claw.ts";
-import { type MemoryHouse, openMemoryHouse } from "./memory-house.ts";
+import { type MemoryHouse, openMemoryHouse } from "../kit/memory-house.ts";
 
 // Folders whose author wants to hang, fill, mislead or rob whoever indexes them.
 
@@ -19,14 +19,14 @@ const TOKEN_BYTES = 10 * 1024 * 1024 - 1;
 let house: MemoryHouse;
 beforeEach(async () => {
   house = await openMemoryHouse();
-  await writeFile(join(house.files, "honest.md"), "The kangaroo is honest.\n");
+  await writeFile(join(house.workspace, "honest.md"), "The kangaroo is honest.\n");
 });
 afterEach(() => house.close());
 
-const inFiles = (...names: readonly string[]) => join(house.files, ...names);
+const inFiles = (...names: readonly string[]) => join(house.workspace, ...names);
 
 function claw(...args: readonly string[]): string {
-  const ran = spawnSync(process.execPath, [CLAW, ...args], { env: house.env, cwd: house.files, encoding: "utf8" });
+  const ran = spawnSync(process.execPath, [CLAW, ...args], { env: house.env, cwd: house.workspace, encoding: "utf8" });
   return ran.stdout + ran.stderr;
 }
 
@@ -43,11 +43,11 @@ test("names with newlines, escapes and marks that reorder text show as what they
   await writeFile(inFiles("text.md"), "The kangaroo says \u001b]0;owned\u0007\u001b[2J\u202e and \u009b31m\n");
   await house.up();
   await house.index();
-  expect((await house.find("kangaroo")).length).toBeGreaterThan(0);
-  const { hits } = await house.ask().memory.search({ query: "name", mode: "lexical", limit: 100 });
+  expect((await house.texts("kangaroo")).length).toBeGreaterThan(0);
+  const { hits } = await house.dial().memory.search({ query: "name", mode: "lexical", limit: 100 });
   const folded = hits.flatMap(({ reason }) => reason?.folded ?? []);
   expect(hits.length + folded.length).toBe(names.length);
-  expect(await house.sql("select count(*) from memory_documents")).toEqual([`[${names.length + 2}]`]);
+  expect(await house.sql("select count(*) from memory_documents")).toEqual([[names.length + 2]]);
   for (const args of [
     ["memory", "search", "--why", "kangaroo"],
     ["memory", "stats"],
@@ -75,7 +75,7 @@ test("pipes, sockets, devices, sparse giants, unreadable and endless things are 
   await writeFile(inFiles("token.md"), `kangaroo ${"x".repeat(TOKEN_BYTES - 9)}`);
   await writeFile(inFiles("lines.md"), "\n".repeat(1_000_000));
   await writeFile(inFiles("headings.md"), "# a\n".repeat(100_000));
-  let deep = house.files;
+  let deep = house.workspace;
   for (let depth = 0; depth < 200; depth += 1) deep = join(deep, "d");
   await mkdir(deep, { recursive: true });
   await writeFile(join(deep, "deep.md"), "The kangaroo is too deep.\n");
@@ -88,12 +88,12 @@ test("pipes, sockets, devices, sparse giants, unreadable and endless things are 
   await writeFile(inFiles("whole.pdf"), pdfWithPages(["A kangaroo in a PDF."]));
   await house.up();
   await house.index();
-  const found = await house.find("kangaroo");
+  const found = await house.texts("kangaroo");
   expect(found).toContain("The kangaroo is honest.");
   expect(found.join()).toContain("A kangaroo in a PDF");
   expect(found.join()).not.toMatch(/root:|too deep/);
-  expect(await house.find("root nologin")).toEqual([]);
-  expect((await house.ask().memory.verifyMemory({})).problems).toEqual([]);
+  expect(await house.texts("root nologin")).toEqual([]);
+  expect((await house.dial().memory.verifyMemory({})).problems).toEqual([]);
   server.close();
 });
 
@@ -128,9 +128,9 @@ test("a folder that is swapped for a link while it is walked gives nothing from 
     await swapper.terminate();
     await gone;
   }
-  expect(await house.find("swordfish")).toEqual([]);
-  expect(await house.sql("select count(*) from memory_chunks where text like '%swordfish%'")).toEqual(["[0]"]);
-  expect((await house.ask().memory.verifyMemory({})).problems).toEqual([]);
+  expect(await house.texts("swordfish")).toEqual([]);
+  expect(await house.sql("select count(*) from memory_chunks where text like '%swordfish%'")).toEqual([[0]]);
+  expect((await house.dial().memory.verifyMemory({})).problems).toEqual([]);
 });
 
 test("a folder that is filled and emptied while it is walked leaves an index that equals a fresh one", async () => {
@@ -151,10 +151,10 @@ test("a folder that is filled and emptied while it is walked leaves an index tha
     await churn;
   }
   await house.index();
-  const mine = (await house.find("kangaroo")).toSorted();
-  for await (const _ of house.ask().memory.rebuild({}));
-  expect((await house.find("kangaroo")).toSorted()).toEqual(mine);
-  expect((await house.ask().memory.verifyMemory({})).problems).toEqual([]);
+  const mine = (await house.texts("kangaroo")).toSorted();
+  for await (const _ of house.dial().memory.rebuild({}));
+  expect((await house.texts("kangaroo")).toSorted()).toEqual(mine);
+  expect((await house.dial().memory.verifyMemory({})).problems).toEqual([]);
 });
 
 test(`${MANY_FILES} tiny files in one folder do not hold the daemon up`, {
@@ -174,7 +174,7 @@ test(`${MANY_FILES} tiny files in one folder do not hold the daemon up`, {
   });
   while (!over) {
     const before = performance.now();
-    await house.ask().daemon.status({});
+    await house.dial().daemon.status({});
     slowestMs = Math.max(slowestMs, performance.now() - before);
   }
   if (MANY_FILES <= 200_000) expect(await indexed).toBe("");

@@ -2,10 +2,12 @@ import { readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { type EmbeddingServer, startEmbeddingServer } from "../kit/embedding-server.ts";
-import { type MemoryHouse, openMemoryHouse } from "./memory-house.ts";
+import { type MemoryHouse, openMemoryHouse } from "../kit/memory-house.ts";
+import { seededBelow } from "../kit/seeded.ts";
+import { timesOf } from "../kit/thoroughness.ts";
 
 /** At how many points the daemon is killed while it indexes, embeds, remembers, forgets and supersedes. */
-const KILL_POINTS = Number(process.env.CLAWD_HOUSE_KILL_POINTS ?? "8");
+const KILL_POINTS = timesOf("kills of the daemon while everything is written at once", { whole: 40, share: 5 });
 const FILES = 30;
 const WRITERS = 4;
 const QUERIES = ["kangaroo", "wallaby", "generation*", "pouch -wallaby"];
@@ -36,17 +38,9 @@ type Promised = {
   readonly doubtful: Set<string>;
 };
 
-function numbers(seed: number): (below: number) => number {
-  let state = seed;
-  return (below) => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    return Math.floor((state / 2 ** 32) * below);
-  };
-}
-
 async function writeFiles(generation: number): Promise<void> {
   for (let file = 0; file < FILES; file += 1) {
-    const path = join(house.files, `f${file}.md`);
+    const path = join(house.workspace, `f${file}.md`);
     if ((file + generation) % 5 === 0) await rm(path, { force: true });
     else if (file % 3 === generation % 3) {
       await writeFile(path, `# generation${generation}\n\nkangaroo ${file % 2 === 0 ? "wallaby" : "pouch"} ${file}\n`);
@@ -56,7 +50,7 @@ async function writeFiles(generation: number): Promise<void> {
 
 /** One who remembers, supersedes and forgets until the daemon dies or it has done enough. */
 async function write(promised: Promised, writer: number, pick: (below: number) => number, done: () => void) {
-  const { memory } = house.ask();
+  const { memory } = house.dial();
   for (let step = 0; step < 12; step += 1) {
     const place = pick(PLACES.length);
     const viewer = PLACES[place] ?? { workspace: "", sessionId: "" };
@@ -92,7 +86,7 @@ async function write(promised: Promised, writer: number, pick: (below: number) =
 }
 
 async function expectPromisesKept({ kept, superseded, forgotten, doubtful }: Promised): Promise<void> {
-  const { memory } = house.ask();
+  const { memory } = house.dial();
   for (const [place, viewer] of PLACES.entries()) {
     const all = (await memory.listNotes({ viewer, all: true, limit: 10_000 })).notes;
     const now = new Set((await memory.listNotes({ viewer, limit: 10_000 })).notes.map(({ memoryId }) => memoryId));
@@ -125,16 +119,16 @@ async function linesOf(id: string): Promise<string> {
 
 const answers = async () => {
   const found: string[][] = [];
-  for (const query of QUERIES) found.push((await house.find(query)).toSorted());
+  for (const query of QUERIES) found.push((await house.texts(query)).toSorted());
   return found;
 };
 
 test(`kill -9 of the daemon at ${KILL_POINTS} points while everything is written at once: nothing that was told is lost or comes back`, {
-  timeout: 60_000 + KILL_POINTS * 8_000,
+  timeout: 120_000 + KILL_POINTS * 8_000,
 }, async () => {
   const promised: Promised = { kept: new Map(), superseded: new Map(), forgotten: new Set(), doubtful: new Set() };
   for (let point = 0; point < KILL_POINTS; point += 1) {
-    const pick = numbers(point + 1);
+    const pick = seededBelow(point + 1);
     await writeFiles(point);
     await house.up();
     if (point > 0) await expectPromisesKept(promised);
@@ -142,28 +136,28 @@ test(`kill -9 of the daemon at ${KILL_POINTS} points while everything is written
     let killed: Promise<void> | undefined;
     const done = () => {
       left -= 1;
-      if (left <= 0) killed ??= house.kill();
+      if (left <= 0) killed ??= house.down("SIGKILL");
     };
     const indexing = (async () => {
-      for await (const _ of house.ask().memory.index({ folder: house.files })) done();
-      await house.ask().memory.search({ query: "pouch", mode: "hybrid" });
+      for await (const _ of house.dial().memory.index({ folder: house.workspace })) done();
+      await house.dial().memory.search({ query: "pouch", mode: "hybrid" });
       done();
     })().catch(() => undefined);
     await Promise.all([
       indexing,
       ...Array.from({ length: WRITERS }, (_, writer) => write(promised, writer, pick, done)),
     ]);
-    await (killed ?? house.kill());
+    await (killed ?? house.down("SIGKILL"));
   }
   expect(promised.kept.size).toBeGreaterThan(KILL_POINTS);
   await house.up();
   await expectPromisesKept(promised);
   await house.index();
   await house.embedded();
-  expect((await house.ask().memory.verifyMemory({})).problems).toEqual([]);
+  expect((await house.dial().memory.verifyMemory({})).problems).toEqual([]);
   const after = await answers();
-  for await (const _ of house.ask().memory.rebuild({}));
+  for await (const _ of house.dial().memory.rebuild({}));
   expect(await answers()).toEqual(after);
-  const { journals } = await house.ask().journals.verify({});
+  const { journals } = await house.dial().journals.verify({});
   expect(journals.filter(({ failure }) => failure !== undefined)).toEqual([]);
 });

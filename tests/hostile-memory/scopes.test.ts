@@ -1,8 +1,8 @@
-import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { eventually } from "../kit/claw.ts";
-import { type MemoryHouse, openMemoryHouse } from "./memory-house.ts";
+import { type MemoryHouse, openMemoryHouse } from "../kit/memory-house.ts";
 
 // Every way to memory that a conversation has, asked from every place for notes of every other place. A conversation's
 // journal holds all that its person and its model were told, so that is where a leak would stand.
@@ -22,7 +22,7 @@ const TAIL = "and the kangaroo sleeps in the harbour behind the blue door";
 async function say(sessionId: string, text: string): Promise<string> {
   const ended = async () => (await journalOf(sessionId)).split('"turnEnded"').length;
   const before = await ended();
-  const { turnId, shown } = await house.ask().sessions.say({ sessionId, text, yolo: true });
+  const { turnId, shown } = await house.dial().sessions.say({ sessionId, text, yolo: true });
   if (turnId !== "") await eventually(ended, (now) => now > before, `the end of ${text}`);
   return shown;
 }
@@ -40,10 +40,10 @@ test("no conversation hears of a note of another folder or conversation, nor of 
   // A reply that quotes a note is a message of its conversation, and messages are found from everywhere.
   await writeFile(join(house.home, "config.toml"), "[memory]\nconversations = false\n");
   await house.up();
-  const { memory, sessions } = house.ask();
+  const { memory, sessions } = house.dial();
   const places: Place[] = [];
   for (const folder of ["a", "a", "a/below", "b"]) {
-    const workspace = join(house.files, folder);
+    const workspace = join(house.workspace, folder);
     await mkdir(workspace, { recursive: true });
     const { sessionId } = await sessions.openSession({ workspace });
     places.push({ workspace, sessionId });
@@ -65,7 +65,7 @@ test("no conversation hears of a note of another folder or conversation, nor of 
       gone.push(older, forgotten);
     }
   }
-  const soon = Date.now() + 200;
+  const soon = Date.now() + 2_000;
   for (const place of places) gone.push(await remember("person", place, { expiresAtMs: soon }));
   await eventually(
     () => Date.now(),
@@ -102,7 +102,7 @@ test("no conversation hears of a note of another folder or conversation, nor of 
     const own = written.filter((note) => isSeen(note, viewer) && !gone.includes(note.id));
     expect(own.filter(({ word }) => told.includes(word)).length).toBeGreaterThanOrEqual(own.length - 1);
   }
-  const { rows } = await house.ask().journals.query({ sql: "select count(*) from notes" });
+  const { rows } = await house.dial().journals.query({ sql: "select count(*) from notes" });
   expect(rows).toHaveLength(1);
   for (const note of written.filter(({ id }) => !gone.includes(id))) {
     const { notes } = await memory.listNotes({ viewer: note.place, limit: 1_000 });
@@ -113,7 +113,7 @@ test("no conversation hears of a note of another folder or conversation, nor of 
 test("SQL over memory reads nothing of the host, changes nothing, and a query that kills its engine kills nothing else", {
   timeout: 60_000,
 }, async () => {
-  await writeFile(join(house.files, "a.md"), "The kangaroo sleeps.\n");
+  await writeFile(join(house.workspace, "a.md"), "The kangaroo sleeps.\n");
   await house.up();
   await house.index();
   const secret = join(house.home, "secret.csv");
@@ -145,7 +145,7 @@ test("SQL over memory reads nothing of the host, changes nothing, and a query th
   ];
   for (const sql of refused) {
     const answer = await house
-      .ask()
+      .dial()
       .journals.query({ sql }, { timeoutMs: 45_000 })
       .then(
         ({ rows }) => JSON.stringify(rows.map((row) => row.values)),
@@ -154,9 +154,48 @@ test("SQL over memory reads nothing of the host, changes nothing, and a query th
     expect(answer, sql).toBe("refused");
   }
   const { rows, truncated } = await house
-    .ask()
+    .dial()
     .journals.query({ sql: "select a.text, r from memory_chunks a, range(100000) t(r)" });
   expect({ rows: rows.length, truncated }).toEqual({ rows: 10_000, truncated: true });
-  expect(await house.find("kangaroo")).toHaveLength(1);
-  expect((await house.ask().memory.verifyMemory({})).problems).toEqual([]);
+  expect(await house.texts("kangaroo")).toHaveLength(1);
+  expect((await house.dial().memory.verifyMemory({})).problems).toEqual([]);
+});
+
+test("an export holds what the person may read and no word that was forgotten; a rebuild and views hold none either", {
+  timeout: 60_000,
+}, async () => {
+  await house.up();
+  const { memory } = house.dial();
+  const { memoryId } = await memory.remember({ text: "the swordfish is forgotten" });
+  const soon = await memory.remember({ text: "the herring takes its place", supersedes: memoryId });
+  await memory.remember({ text: "the kangaroo stays" });
+  await writeFile(join(house.workspace, "gone.md"), "The narwhal is gone.\n");
+  await house.index();
+  await memory.forget({ memoryIds: [memoryId] });
+  await memory.forget({ memoryIds: [soon.memoryId] });
+  await rm(join(house.workspace, "gone.md"));
+  await house.index();
+  const folder = join(house.home, "export");
+  await mkdir(folder);
+  const { files } = await memory.export({ folder });
+  expect(files.length).toBeGreaterThanOrEqual(3);
+  expect((await readdir(folder)).length).toBe(files.length);
+  await house.sql("select count(*) from memory_chunks");
+  const views = join(house.home, "memory", "views");
+  for (const place of [folder, views]) {
+    for (const entry of await readdir(place, { recursive: true, withFileTypes: true })) {
+      if (!entry.isFile()) continue;
+      const bytes = await readFile(join(entry.parentPath, entry.name), "latin1");
+      expect(bytes, entry.name).not.toMatch(/swordfish|herring|narwhal/);
+    }
+  }
+  const notes = await readFile(join(folder, "notes.parquet"), "latin1");
+  expect(notes).toContain("kangaroo");
+  // It goes nowhere but into a folder that is there, and takes nothing of what lies there with it.
+  await writeFile(join(folder, "mine.txt"), "mine");
+  await memory.export({ folder });
+  expect(await readFile(join(folder, "mine.txt"), "utf8")).toBe("mine");
+  for (const wrong of ["", "relative", join(folder, "mine.txt"), join(folder, "none")]) {
+    await expect(memory.export({ folder: wrong })).rejects.toThrow();
+  }
 });

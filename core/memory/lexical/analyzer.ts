@@ -1,22 +1,15 @@
 import { stemWord } from "./porter-stemmer.ts";
 import { STOP_WORDS } from "./stop-words.ts";
 import { type Run, runsOf, scanTokens, TERM_LIMIT_CHARS } from "./token.ts";
+import { CACHED_LIMIT_UNITS, createTokenCache } from "./token-cache.ts";
 
 /** Part of the store's format: another number means that stored segments are rebuilt. */
 export const ANALYZER_VERSION = 2;
 
-/** Some 20 MB. With fewer, the words of one segment would drive each other out. */
-const CACHE_LIMIT_TOKENS = 131_072;
-/** A power of two, and twice the tokens, so that a probe soon meets an empty place. */
-const CACHE_SLOTS = CACHE_LIMIT_TOKENS * 2;
-const CACHE_TOKEN_LIMIT_CHARS = 40;
-/** The engine copies shorter pieces anyway. */
-const SLICE_LEAST_CHARS = 13;
 const PLAIN_WORD = /^[a-z]+$/;
 
 /** What one token gives. The same object every time while the token is cached. */
 export type TokenTerms = {
-  readonly token: string;
   readonly terms: readonly string[];
   readonly count: number;
   /** For who builds an index to note the numbers of the terms, and the only one aside: it is looked at for every word. */
@@ -40,30 +33,12 @@ export type Analyzer = {
  * term; terms over 80 characters are dropped. Keeps a bounded cache, so make one a thread.
  */
 export function createAnalyzer(): Analyzer {
-  let slots: (TokenTerms | undefined)[] = [];
-  let cached = 0;
-
-  /** The hash is the scanner's. No piece of the text is cut out for a token that is known: that is most of the work. */
-  function termsAt(text: string, start: number, end: number, hash: number): TokenTerms {
-    if (end - start > CACHE_TOKEN_LIMIT_CHARS) return readToken(text.slice(start, end));
-    if (cached >= CACHE_LIMIT_TOKENS || slots.length === 0) {
-      slots = new Array<TokenTerms | undefined>(CACHE_SLOTS).fill(undefined);
-      cached = 0;
-    }
-    let slot = (hash ^ (hash >>> 15)) & (CACHE_SLOTS - 1);
-    for (let known = slots[slot]; known !== undefined; known = slots[slot]) {
-      if (known.token.length === end - start && standsAt(text, start, known.token)) return known;
-      slot = (slot + 1) & (CACHE_SLOTS - 1);
-    }
-    const made = readToken(text.slice(start, end));
-    slots[slot] = made;
-    cached += 1;
-    return made;
-  }
+  const cache = createTokenCache<TokenTerms>();
 
   function visit(text: string, see: (found: TokenTerms) => void): void {
-    scanTokens(text, (start, end, hash) => {
-      const found = termsAt(text, start, end, hash);
+    scanTokens(text, (start, end, hash, units) => {
+      const known = cache.find(units, start, end, hash);
+      const found = known ?? cache.keep(units, start, end, hash, readToken(tokenAt(text, units, start, end)));
       if (found.count > 0) see(found);
     });
   }
@@ -79,22 +54,15 @@ export function createAnalyzer(): Analyzer {
   return Object.assign(analyze, { visit });
 }
 
-function standsAt(text: string, start: number, token: string): boolean {
-  for (let at = 0; at < token.length; at += 1) if (text.charCodeAt(start + at) !== token.charCodeAt(at)) return false;
-  return true;
+/** From its units when it may be kept: a slice would keep the whole text that it was cut from. */
+function tokenAt(text: string, units: Uint16Array, start: number, end: number): string {
+  if (end - start > CACHED_LIMIT_UNITS) return text.slice(start, end);
+  return String.fromCharCode(...units.subarray(start, end));
 }
 
 function readToken(token: string): TokenTerms {
   const terms = analyzeToken(token);
-  return { token: unsliced(token), terms, count: terms.length, owner: undefined, number: 0, numbers: NO_NUMBERS };
-}
-
-/** A copy of what may be cached: a slice would keep the whole text that it was cut from. */
-function unsliced(token: string): string {
-  if (token.length < SLICE_LEAST_CHARS || token.length > CACHE_TOKEN_LIMIT_CHARS) return token;
-  const units: number[] = [];
-  for (let at = 0; at < token.length; at += 1) units.push(token.charCodeAt(at));
-  return String.fromCharCode(...units);
+  return { terms, count: terms.length, owner: undefined, number: 0, numbers: NO_NUMBERS };
 }
 
 function analyzeToken(token: string): readonly string[] {

@@ -6,17 +6,21 @@ const decoder = new TextDecoder();
 
 /** The number of a term in a segment, or -1. */
 export function findTerm(segment: Segment, term: Uint8Array): number {
-  const number = lowerBound(segment, term);
+  const number = lowerBound(segment, term, 0, termCount(segment));
   return number < termCount(segment) && startsWith(segment, number, term) && termLength(segment, number) === term.length
     ? number
     : -1;
 }
 
-/** The numbers [from, to) of the terms that begin with these bytes. */
-export function findPrefix(segment: Segment, prefix: Uint8Array): readonly [number, number] {
-  const from = lowerBound(segment, prefix);
+/** The numbers [from, to) of the terms that begin with these bytes, of all or of those in a span. */
+export function findPrefix(
+  segment: Segment,
+  prefix: Uint8Array,
+  [first, end]: readonly [number, number] = [0, termCount(segment)],
+): readonly [number, number] {
+  const from = lowerBound(segment, prefix, first, end);
   let low = from;
-  let high = termCount(segment);
+  let high = end;
   while (low < high) {
     const middle = (low + high) >>> 1;
     if (startsWith(segment, middle, prefix)) low = middle + 1;
@@ -39,9 +43,9 @@ export function termText(segment: Segment, number: number): string {
 }
 
 /** The first term that does not stand before these bytes. */
-function lowerBound(segment: Segment, term: Uint8Array): number {
-  let low = 0;
-  let high = termCount(segment);
+function lowerBound(segment: Segment, term: Uint8Array, first: number, end: number): number {
+  let low = first;
+  let high = end;
   while (low < high) {
     const middle = (low + high) >>> 1;
     if (compare(segment, middle, term) < 0) low = middle + 1;

@@ -124,3 +124,12 @@ function prefixConditions(part: QueryPart): Condition[] {
 function distinctPrefixes(prefixes: readonly QueryPrefix[]): QueryPrefix[] {
   return [...new Map(prefixes.map((prefix) => [prefix.prefix, prefix])).values()].slice(0, QUERY_LIMIT_PREFIXES);
 }
+
+/** Why nothing can be found by the words of a query; undefined when something may be. */
+export function whyNoTerms({ parts }: ParsedQuery): string | undefined {
+  const wanted = parts.filter(({ need }) => need !== "none");
+  const words = wanted.flatMap(({ kind, text }) => locateWords(text).map(({ terms }) => ({ kind, terms })));
+  if (words.length === 0) return "there are no words to look for";
+  if (words.some(({ kind, terms }) => kind === "prefix" || terms.length > 0)) return undefined;
+  return "the words stand in nearly every text, and the index holds none of them; add one that tells more";
+}

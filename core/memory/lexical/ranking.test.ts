@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { analyze, documentsOf, groupOf, seeded, segmentOf } from "./fixtures/index-group.ts";
-import { countMistakes } from "./fuzzy.ts";
 import type { IndexDocument, IndexGroup } from "./index-document.ts";
+import { countMistakes } from "./mistakes.ts";
 import { type LexicalQuery, termsOfQuery } from "./query-terms.ts";
 import { parseQuery } from "./query-text.ts";
 import { rankDocuments } from "./ranking.ts";

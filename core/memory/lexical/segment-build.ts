@@ -12,11 +12,9 @@ import {
   viewSegment,
   writeHeader,
 } from "./segment.ts";
+import { createTermTable, type TermTable } from "./term-table.ts";
 
 const FIRST_POSTINGS = 65_536;
-const SURROGATE = /[\uD800-\uDFFF]/;
-
-const encoder = new TextEncoder();
 
 /** Indexes documents, at most SEGMENT_LIMIT_DOCUMENTS. CPU-bound: about 0.05 ms a document, so call it in a worker. */
 export function buildSegment(input: SegmentInput, analyze: Analyzer): SharedArrayBuffer {
@@ -25,15 +23,15 @@ export function buildSegment(input: SegmentInput, analyze: Analyzer): SharedArra
     throw new RangeError(`a segment holds at most ${SEGMENT_LIMIT_DOCUMENTS} documents`);
   if (documents.some(({ group }) => groups[group] === undefined)) throw new RangeError("a document names no group");
   const postings = collectPostings(documents, analyze);
-  const terms = sortTerms(postings.terms);
+  const { terms } = postings;
   const groupBytes = encodeGroups(groups);
   const traits = traitsOf(groups);
   const counts: SegmentCounts = {
     documents: documents.length,
     places: traits.conversing ? documents.length : 0,
-    terms: terms.length,
+    terms: terms.size(),
     postings: postings.total,
-    termBytes: terms.reduce((sum, { bytes }) => sum + bytes.length, 0),
+    termBytes: terms.byteCount(),
     groupBytes: groupBytes.length,
   };
   const buffer = new SharedArrayBuffer(segmentBytes(counts));
@@ -49,14 +47,13 @@ export function buildSegment(input: SegmentInput, analyze: Analyzer): SharedArra
     // Where nobody talks there is no room for it, and nothing happens.
     views.places[row] = document.place ?? 0;
   }
-  writeTerms(views, terms, postings);
+  writeTerms(views, postings);
   return buffer;
 }
 
 /** All pairs of term and document in the order in which they were met: documents ascending. */
 type Postings = {
-  /** Every term, by the number that it has here. */
-  readonly terms: readonly string[];
+  readonly terms: TermTable;
   readonly termNumbers: Uint32Array;
   readonly documents: Uint16Array;
   readonly frequencies: Uint8Array;
@@ -67,7 +64,8 @@ type Postings = {
 };
 
 function collectPostings(documents: readonly IndexDocument[], analyze: Analyzer): Postings {
-  const { terms, note } = numberTerms();
+  const terms = createTermTable();
+  const note = noteNumbers(terms);
   const lengths = new Uint32Array(documents.length);
   let termNumbers = new Uint32Array(FIRST_POSTINGS);
   let rows = new Uint16Array(FIRST_POSTINGS);
@@ -114,7 +112,7 @@ function collectPostings(documents: readonly IndexDocument[], analyze: Analyzer)
     lengths[row] = Math.max(length, LENGTH_FLOOR_TERMS);
     row += 1;
   }
-  const termDocuments = new Uint32Array(terms.length);
+  const termDocuments = new Uint32Array(terms.size());
   for (let at = 0; at < total; at += 1) {
     const number = termNumbers[at] ?? 0;
     termDocuments[number] = (termDocuments[number] ?? 0) + 1;
@@ -122,28 +120,14 @@ function collectPostings(documents: readonly IndexDocument[], analyze: Analyzer)
   return { terms, termNumbers, documents: rows, frequencies, total, termDocuments, lengths };
 }
 
-/** Numbers terms as they are met, and notes a token's at the token, which saves looking them up again. */
-function numberTerms() {
+/** Notes a token's numbers at the token, which saves looking them up again. */
+function noteNumbers({ numberOf }: TermTable): (found: TokenTerms) => void {
   const owner = {};
-  const terms: string[] = [];
-  const numbers = new Map<string, number>();
-
-  function numberOf(term: string): number {
-    const found = numbers.get(term);
-    if (found !== undefined) return found;
-    numbers.set(term, terms.length);
-    terms.push(term);
-    return terms.length - 1;
-  }
-
-  return {
-    terms,
-    note(found: TokenTerms): void {
-      if (found.owner === owner) return;
-      found.owner = owner;
-      found.numbers = found.terms.map(numberOf);
-      found.number = found.numbers[0] ?? 0;
-    },
+  return (found) => {
+    if (found.owner === owner) return;
+    found.owner = owner;
+    found.numbers = found.terms.map(numberOf);
+    found.number = found.numbers[0] ?? 0;
   };
 }
 
@@ -152,40 +136,18 @@ function grown<T extends Uint32Array | Int32Array | Uint16Array | Uint8Array>(fr
   return to;
 }
 
-type Term = { readonly bytes: Uint8Array; readonly number: number };
-
-/** By their bytes, so that the terms of a prefix stand together. */
-function sortTerms(terms: readonly string[]): Term[] {
-  const numbered = new Map(terms.map((term, number) => [term, number]));
-  // The engine's own order is that of UTF-16 units, and much faster than one that is written out.
-  const sorted = terms.some((term) => SURROGATE.test(term)) ? terms.toSorted(compareByCodePoint) : terms.toSorted();
-  return sorted.map((term) => ({ bytes: encoder.encode(term), number: numbered.get(term) ?? 0 }));
-}
-
-/** The order of UTF-8 bytes. That of UTF-16 units differs from it only where surrogates are. */
-function compareByCodePoint(a: string, b: string): number {
-  const shorter = Math.min(a.length, b.length);
-  let at = 0;
-  while (at < shorter && a.charCodeAt(at) === b.charCodeAt(at)) at += 1;
-  if (at === shorter) return a.length - b.length;
-  return lift(a.charCodeAt(at)) - lift(b.charCodeAt(at));
-}
-
-/** Puts surrogates behind the rest of the first plane. */
-function lift(unit: number): number {
-  return unit >= 0xd800 && unit <= 0xdfff ? unit + 0x1_0000 : unit;
-}
-
-function writeTerms(views: SegmentViews, terms: readonly Term[], postings: Postings): void {
-  const nextPosting = new Uint32Array(terms.length);
+function writeTerms(views: SegmentViews, postings: Postings): void {
+  const { terms, termDocuments } = postings;
+  const nextPosting = new Uint32Array(terms.size());
   let byteAt = 0;
   let postingAt = 0;
-  for (const [rank, { bytes, number }] of terms.entries()) {
+  for (const [rank, number] of terms.sorted().entries()) {
+    const bytes = terms.bytesOf(number);
     views.termBytes.set(bytes, byteAt);
     byteAt += bytes.length;
     views.termStarts[rank + 1] = byteAt;
     nextPosting[number] = postingAt;
-    postingAt += postings.termDocuments[number] ?? 0;
+    postingAt += termDocuments[number] ?? 0;
     views.postingStarts[rank + 1] = postingAt;
   }
   const { termNumbers, documents, frequencies, total } = postings;

@@ -1,4 +1,5 @@
 import type { IndexGroup } from "./index-document.ts";
+import { sortTermEnds } from "./term-ends.ts";
 
 // A segment is an inverted index over a few thousand pieces in one shared buffer: every worker thread reads the same
 // bytes, and the store keeps them as they are. It never changes; an edit makes a new one. segment-build.ts writes it.
@@ -43,6 +44,8 @@ export type Segment = {
   readonly termBytes: Uint8Array;
   /** What filters judge; read from the bytes at the first call and kept with this object, so keep the object. */
   groups(): readonly IndexGroup[];
+  /** Numbers of terms in the order of their ends, see term-ends.ts; sorted at the first call and kept in the same way. */
+  termsByEnd(): Uint32Array;
 };
 
 export type SegmentCounts = {
@@ -92,6 +95,7 @@ export function openSegment(buffer: SharedArrayBuffer): Segment | undefined {
   const views = viewSegment(buffer, counts);
   if (views.termStarts[terms] !== termBytes || views.postingStarts[terms] !== postings) return undefined;
   let groups: readonly IndexGroup[] | undefined;
+  let termsByEnd: Uint32Array | undefined;
   return {
     ...views,
     documents,
@@ -104,6 +108,10 @@ export function openSegment(buffer: SharedArrayBuffer): Segment | undefined {
     groups: () => {
       groups ??= readGroups(views.groupBytes);
       return groups;
+    },
+    termsByEnd: () => {
+      termsByEnd ??= sortTermEnds(views);
+      return termsByEnd;
     },
   };
 }
@@ -183,7 +191,7 @@ export function segmentBytes(counts: SegmentCounts): number {
 }
 
 /** The arrays of a segment, for reading and, while it is made, for writing. */
-export type SegmentViews = Omit<Segment, "documents" | "lengthTotal" | "traits" | "groups"> & {
+export type SegmentViews = Omit<Segment, "documents" | "lengthTotal" | "traits" | "groups" | "termsByEnd"> & {
   readonly groupBytes: Uint8Array;
 };
 

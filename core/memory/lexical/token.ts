@@ -27,7 +27,7 @@ const UNSPACED_OR_OTHER = new RegExp(`[${UNSPACED_SCRIPTS}\\u30FC]+|[^${UNSPACED
 const PART =
   /[\p{Lu}\p{Lt}]+(?=[\p{Lu}\p{Lt}]\p{Ll})|[\p{Lu}\p{Lt}]?[\p{Ll}\p{Lo}\p{Lm}\p{M}]+|[\p{Lu}\p{Lt}]+|\p{N}+|\p{Extended_Pictographic}/gu;
 const ASCII_PART = /[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[0-9]+/g;
-const ASCII = /^\p{ASCII}*$/u;
+const NOT_ASCII = /\P{ASCII}/u;
 // Latin and Greek accents, Hebrew and Arabic points, and what chooses the look of an emoji.
 const MARKS = /[\u0300-\u036F\u0591-\u05BD\u05BF-\u05C7\u064B-\u065F\u0670]|[\u20D0-\u20FF]|\p{Variation_Selector}/gu;
 /** Letters that are written with and without, and that no normal form takes apart. */
@@ -48,38 +48,56 @@ const IS_WORD = Uint8Array.from({ length: ASCII_LIMIT }, (_, code) =>
   /[A-Za-z0-9_$]/.test(String.fromCharCode(code)) ? 1 : 0,
 );
 
-/** Gets a token's UTF-16 range and a hash of its units. */
-export type SeeToken = (start: number, end: number, hash: number) => void;
+/** Gets a token's range in the UTF-16 units of the text, and a hash of them. The units are good for this call only. */
+export type SeeToken = (start: number, end: number, hash: number, units: Uint16Array) => void;
+
+/** Kept for the next text; a longer one gets its own. */
+const KEPT_UNITS = 65_536;
+let kept: Uint16Array<ArrayBuffer> | undefined;
 
 /** Calls `see` with every token, in order. Linear, whatever the text. */
 export function scanTokens(text: string, see: SeeToken): void {
+  const units = unitsOf(text);
   const { length } = text;
   let at = 0;
   while (at < length) {
-    let code = text.charCodeAt(at);
+    let code = units[at] ?? 0;
     if (code < ASCII_LIMIT && IS_WORD[code] === 0) {
       at += 1;
       continue;
     }
     const start = at;
     let hash = HASH_START;
+    // The zero behind the last unit is in no word.
     while (code < ASCII_LIMIT && IS_WORD[code] === 1) {
       hash = Math.imul(hash ^ code, HASH_FACTOR);
       at += 1;
-      code = at < length ? text.charCodeAt(at) : 0;
+      code = units[at] ?? 0;
     }
-    if (code >= ASCII_LIMIT) at = scanUnicode(text, start, at, see);
-    else see(start, at, hash);
+    if (code >= ASCII_LIMIT) at = scanUnicode(text, start, at, units, see);
+    else see(start, at, hash, units);
   }
+  if (units.length <= KEPT_UNITS) kept = units;
+}
+
+/** Numbers in an array are read several times as fast as characters of a string. Ends with a zero. */
+function unitsOf(text: string): Uint16Array<ArrayBuffer> {
+  const fits = text.length < KEPT_UNITS;
+  const units = (fits ? kept : undefined) ?? new Uint16Array(fits ? KEPT_UNITS : text.length + 1);
+  // Whoever scans another text meanwhile gets other units.
+  kept = undefined;
+  Buffer.from(units.buffer).write(text, "utf16le");
+  units[text.length] = 0;
+  return units;
 }
 
 /** A token that may have begun in ASCII and meets `at` something that only Unicode's tables know. Gives where to go on. */
-function scanUnicode(text: string, start: number, at: number, see: SeeToken): number {
+function scanUnicode(text: string, start: number, at: number, units: Uint16Array, see: SeeToken): number {
   TOKEN.lastIndex = start;
   const matched = TOKEN.exec(text) !== null && TOKEN.lastIndex > at;
   const end = matched ? TOKEN.lastIndex : at;
   if (end > start) {
-    see(start, end, hashUnits(text, HASH_START, start, end));
+    see(start, end, hashUnits(text, HASH_START, start, end), units);
     return end;
   }
   // A sign that is in no word: a dash, a quotation mark. Outside of the first plane it has two units.
@@ -88,7 +106,7 @@ function scanUnicode(text: string, start: number, at: number, see: SeeToken): nu
 
 /** The runs of one token: where a script without spaces meets one with them, a new run begins. */
 export function runsOf(token: string): readonly Run[] {
-  if (ASCII.test(token)) return wordRun(token, 0);
+  if (!NOT_ASCII.test(token)) return wordRun(token, 0);
   if (!HAS_UNSPACED.test(token)) return wordRun(token, 0);
   const runs: Run[] = [];
   for (const found of token.matchAll(UNSPACED_OR_OTHER)) {
@@ -100,7 +118,7 @@ export function runsOf(token: string): readonly Run[] {
 
 function wordRun(text: string, offset: number): readonly Run[] {
   if (text.length > TERM_LIMIT_CHARS) return [];
-  const ascii = ASCII.test(text);
+  const ascii = !NOT_ASCII.test(text);
   const plain = ascii ? text : text.normalize("NFKD").replace(MARKS, "");
   const parts = Array.from(plain.matchAll(ascii ? ASCII_PART : PART), (found) => ({
     // Where letters were taken apart, nobody knows any more where the parts were: each is the whole.

@@ -2,6 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { seededBelow } from "../../../tests/kit/seeded.ts";
 import type { Result } from "../../domain/failure.ts";
 import { ok } from "../../domain/failure.ts";
 import { type Importance, type Note, type NoteDraft, scopesOf, type Viewer } from "../../domain/memory.ts";
@@ -270,15 +271,6 @@ test("what is forgotten leaves the segments, too", async () => {
   expect(value(await notes.segments())).toEqual([]);
 });
 
-/** Numbers from 0 to `below`, the same ones for the same seed. */
-function numbers(seed: number): (below: number) => number {
-  let state = seed;
-  return (below) => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    return Math.floor((state / 2 ** 32) * below);
-  };
-}
-
 /** The laws, said as plainly as possible: a list of notes, newest last. */
 function modelOf() {
   const notes: { id: string; scope: string; expiresAtMs: number; older: string }[] = [];
@@ -299,7 +291,7 @@ function modelOf() {
 }
 
 test.each([1, 2, 3, 4, 5, 6])("the fold equals a plain model over random operations (seed %i)", async (seed) => {
-  const below = numbers(seed);
+  const below = seededBelow(seed);
   const pick = <T>(items: readonly T[]) => items[below(items.length)] as T;
   let notes = open();
   const model = modelOf();

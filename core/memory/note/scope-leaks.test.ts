@@ -2,6 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { seededBelow } from "../../../tests/kit/seeded.ts";
 import { strangersRecall } from "../../daemon/memory-ports.ts";
 import type { Result } from "../../domain/failure.ts";
 import { type MemoryQuery, type MemoryScope, SEARCH_MODES, scopesOf, type Viewer } from "../../domain/memory.ts";
@@ -40,15 +41,6 @@ afterEach(async () => {
   await rm(dir, { recursive: true, force: true });
 });
 
-/** Numbers from 0 to `below`, the same ones for the same seed. */
-function numbers(seed: number): (below: number) => number {
-  let state = seed;
-  return (below) => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    return Math.floor((state / 2 ** 32) * below);
-  };
-}
-
 function value<T>(result: Result<T>): T {
   if (!result.ok) throw new Error(`${result.failure.code}: ${result.failure.message}`);
   return result.value;
@@ -84,7 +76,7 @@ async function told(viewer: Viewer, words: string, way: number): Promise<string[
 }
 
 test.each([1, 2, 3])("over every way in and out nobody hears of a note that is not theirs (seed %i)", async (seed) => {
-  const below = numbers(seed);
+  const below = seededBelow(seed);
   const pick = <T>(items: readonly T[]) => items[below(items.length)] as T;
   let written: Written[] = [];
   /** Superseded, and forgotten. */

@@ -1,18 +1,10 @@
 import { expect, test } from "vitest";
+import { seededBelow } from "../../../tests/kit/seeded.ts";
 import { likeness, SKETCH_LENGTH, sketchTexts } from "../lexical/shingles.ts";
 import { sketchTable } from "./sketch-table.ts";
 
-/** Numbers from 0 to `below`, the same ones for the same seed. */
-function numbers(seed: number): (below: number) => number {
-  let state = seed;
-  return (below) => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    return Math.floor((state / 2 ** 32) * below);
-  };
-}
-
 test("texts of a likeness of .8 and more are found among thousands, whatever the order they came in", () => {
-  const below = numbers(7);
+  const below = seededBelow(7);
   const sentence = () => Array.from({ length: 30 }, () => `word${below(500)}`);
   const texts: string[] = [];
   for (let index = 0; index < 1_500; index += 1) {

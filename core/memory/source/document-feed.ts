@@ -12,8 +12,8 @@ export type FeedContext = {
 export type FeedBatch = {
   /** New, changed or the same: those with a hash that is known are not stored again. */
   readonly documents: readonly ReadDocument[];
-  /** Keys of documents that are there and did not change, for a feed that knows without cutting them. */
-  readonly same: readonly string[];
+  /** Documents that are there already in this very version, for a feed that knows without cutting them. */
+  readonly same: readonly { readonly key: string; readonly hash: string }[];
   /** Left out on purpose, and those that could not be read. */
   readonly skipped: number;
   readonly errors: number;

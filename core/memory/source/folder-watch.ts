@@ -29,12 +29,19 @@ export type WatchEars = {
   onDirty(root: string, paths: readonly string[]): void;
   /** Why changes are seen later than they might be. */
   onProblem(root: string, failure: Failure): void;
+  /** Called at every event of the system. */
+  onEvent?(): void;
 };
 
 export type WatchLimits = { readonly watches?: number; readonly walkMs?: number };
 
 /** `ready`: from then on no change is missed. */
-export type FolderWatch = { readonly ready: Promise<void>; close(): Promise<void> };
+export type FolderWatch = {
+  readonly ready: Promise<void>;
+  /** Events may have been lost: everything is looked at. */
+  lookAtAll(): void;
+  close(): Promise<void>;
+};
 
 /**
  * Watches the folders below a root, without those that are left out. Where the system has no watches left, it walks the root
@@ -126,6 +133,7 @@ export function watchFolder(root: string, ears: WatchEars, limits: WatchLimits =
 
   function hear(folder: string, kind: string, name: string): void {
     if (signal.aborted || isResting) return;
+    ears.onEvent?.();
     if (isStorm()) {
       rest();
       return;
@@ -227,6 +235,12 @@ export function watchFolder(root: string, ears: WatchEars, limits: WatchLimits =
 
   return {
     ready,
+    lookAtAll() {
+      // Who rests or walks looks at everything anyway.
+      if (signal.aborted || isResting || watchers.size === 0) return;
+      dirty.add("");
+      if (!isDeep) void later(() => sync(false));
+    },
     async close() {
       ending.abort();
       for (const waiting of [timer, looking, hearing]) clearTimeout(waiting);

@@ -47,7 +47,8 @@ export function pluginFeed(source: DocumentSource, cut: CutTexts): DocumentFeed 
 }
 
 type News = { readonly key: string; readonly title: string; readonly text: string; readonly hash: string };
-type OpenBatch = { readonly news: News[]; readonly same: string[]; skipped: number; count: number; chars: number };
+type Same = Pick<News, "key" | "hash">;
+type OpenBatch = { readonly news: News[]; readonly same: Same[]; skipped: number; count: number; chars: number };
 
 function openBatch(): OpenBatch {
   return { news: [], same: [], skipped: 0, count: 0, chars: 0 };
@@ -62,7 +63,7 @@ function add(open: OpenBatch, source: DocumentSource, { id, title, text }: Sourc
   }
   const hash = hashOf(`${title}\0${text}`);
   open.chars += text.length;
-  if (context.hashesOf(key).includes(hash)) open.same.push(key);
+  if (context.hashesOf(key).includes(hash)) open.same.push({ key, hash });
   else open.news.push({ key, title, text, hash });
 }
 

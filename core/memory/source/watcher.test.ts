@@ -1,7 +1,17 @@
 import { EventEmitter, once } from "node:events";
-import { mkdirSync, mkdtempSync, realpathSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  appendFileSync,
+  mkdirSync,
+  mkdtempSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout } from "node:timers/promises";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { type Failure, ok } from "../../domain/failure.ts";
 import { stampFolder, walkFolder } from "./folder-walk.ts";
@@ -121,6 +131,24 @@ test("more changes than anybody wants to hear of are told as everything", async 
   await start();
   for (let number = 0; number < 400; number += 1) writeFileSync(join(root, `${number}.md`), "x");
   await heard("");
+});
+
+test("more events than the system queues while the thread is busy lose neither a file nor the watch of a new folder", {
+  timeout: 30_000,
+}, async () => {
+  await start();
+  const other = realpathSync(mkdtempSync(join(tmpdir(), "clawd-other-")));
+  await watcher.watch([root, other]);
+  // One after the other, or the system would tell of both as one event. All before this thread hears of any.
+  for (let round = 0; round < 10_000; round += 1)
+    for (const name of ["a.md", "b.md"]) appendFileSync(join(root, name), "x");
+  mkdirSync(join(other, "late"));
+  await heard("");
+  while (!seen.has("late/c.md")) {
+    appendFileSync(join(other, "late/c.md"), "x");
+    await setTimeout(50);
+  }
+  rmSync(other, { recursive: true });
 });
 
 test("a folder with more folders than can be watched is walked instead, and that is said once", async () => {

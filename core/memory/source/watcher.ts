@@ -1,3 +1,4 @@
+import { type EventQueue, readQueueLimit, watchEventQueue } from "./event-queue.ts";
 import { type FolderWatch, type WatchEars, type WatchLimits, watchFolder } from "./folder-watch.ts";
 
 /** Watches a set of folders for changes. */
@@ -12,15 +13,28 @@ export type Watcher = {
 
 export function createWatcher(ears: WatchEars, limits: WatchLimits = {}): Watcher {
   const watches = new Map<string, FolderWatch>();
+  let queue: EventQueue | undefined;
   let closed = false;
+
+  const counting: WatchEars = { ...ears, onEvent: () => queue?.count() };
+
+  async function watchQueue(): Promise<void> {
+    const limitEvents = await readQueueLimit();
+    if (closed) return;
+    queue ??= watchEventQueue(limitEvents, () => {
+      for (const watch of watches.values()) watch.lookAtAll();
+    });
+  }
 
   return {
     async watch(folders) {
       if (closed) return;
+      if (queue === undefined && folders.length > 0) await watchQueue();
+      if (closed) return;
       const wanted = new Set(folders);
       const dropped = [...watches].filter(([folder]) => !wanted.has(folder));
       for (const [folder] of dropped) watches.delete(folder);
-      for (const folder of wanted) if (!watches.has(folder)) watches.set(folder, watchFolder(folder, ears, limits));
+      for (const folder of wanted) if (!watches.has(folder)) watches.set(folder, watchFolder(folder, counting, limits));
       await Promise.all([
         ...[...watches.values()].map(({ ready }) => ready),
         ...dropped.map(([, watch]) => watch.close()),
@@ -28,6 +42,7 @@ export function createWatcher(ears: WatchEars, limits: WatchLimits = {}): Watche
     },
     async close() {
       closed = true;
+      queue?.close();
       const open = [...watches.values()];
       watches.clear();
       await Promise.all(open.map((watch) => watch.close()));

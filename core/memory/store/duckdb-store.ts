@@ -52,7 +52,8 @@ export function storeOver(handles: StoreHandles, state: OpenedState): Store {
         if (!read.ok) damaged.push(segmentId);
         else {
           const marks = markDead(undefined, Number(documents), dead.get(segmentId) ?? []);
-          loaded.set(segmentId, { segmentId, buffer: read.value, documents: Number(documents), dead: marks });
+          const found = { segmentId, buffer: read.value, crc32: Number(checksum), documents: Number(documents) };
+          loaded.set(segmentId, { ...found, dead: marks });
         }
       }
     }
@@ -99,8 +100,7 @@ export function storeOver(handles: StoreHandles, state: OpenedState): Store {
       if (segment !== undefined)
         next.set(segmentId, { ...segment, dead: markDead(segment.dead, segment.documents, rows) });
     }
-    for (const { segmentId, buffer, documents, dead } of added)
-      next.set(segmentId, { segmentId, buffer, documents, dead });
+    for (const segment of added) next.set(segment.segmentId, segment);
     current = next;
     revision += 1;
     await removeSegmentFiles(segmentFolder, outgoing);
@@ -156,6 +156,13 @@ export function storeOver(handles: StoreHandles, state: OpenedState): Store {
     for await (const rows of readRows(reader, "SELECT session_id, seq FROM watermarks"))
       for (const [sessionId, seq] of rows) found.set(String(sessionId), Number(seq));
     return found;
+  }
+
+  async function readSources(): Promise<readonly string[]> {
+    const names: string[] = [];
+    for await (const rows of readRows(reader, "SELECT DISTINCT source FROM documents WHERE NOT staged"))
+      for (const [name] of rows) names.push(String(name));
+    return names;
   }
 
   async function counts(): Promise<StoreCounts> {
@@ -216,6 +223,7 @@ export function storeOver(handles: StoreHandles, state: OpenedState): Store {
         const { bavail, bsize } = await statfs(segmentFolder);
         return bavail * bsize;
       }),
+    usedBytes: handles.usedBytes,
     dropStaged: () => attemptQuery(file, () => onePublication(() => exclusive(dropStaged))),
     async publish(publication) {
       const done = await attemptQuery(file, () => onePublication(() => publish(publication)));
@@ -238,7 +246,8 @@ export function storeOver(handles: StoreHandles, state: OpenedState): Store {
       revision += 1;
       return vectors.putVectors(embedderId, rows);
     },
-    vectorFile: (segmentId, embedderId) => vectorBlockFile(segmentFolder, segmentId, embedderId),
+    sources: () => attemptQuery(file, readSources),
+    vectorFile: (segment, embedderId) => vectorBlockFile(segmentFolder, segment, embedderId),
     async problems(areWhole, signal) {
       // Between two publications, or half of one would look like damage.
       const done = await attemptQuery(file, () =>
@@ -262,9 +271,9 @@ function inodeOf(path: string): bigint | undefined {
   return statSync(path, { bigint: true, throwIfNoEntry: false })?.ino;
 }
 
-function isEmpty({ freshIds, goneIds, watermarks, adopted, figures }: Publication): boolean {
+function isEmpty({ freshIds, goneIds, watermarks, adopted, figures, forgotten }: Publication): boolean {
   const changes = freshIds.length + goneIds.length + watermarks.size;
-  return changes === 0 && adopted === undefined && figures === undefined;
+  return changes === 0 && adopted === undefined && figures === undefined && forgotten === undefined;
 }
 
 /** A copy with more rows marked, in shared memory; undefined when nothing is. */

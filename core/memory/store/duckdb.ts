@@ -12,7 +12,27 @@ const READ_BATCH_ROWS = 512;
 export type DuckDb = typeof import("@duckdb/node-api");
 export type { DuckDBConnection, DuckDBInstance, DuckDBType, DuckDBValue };
 
+let loaded: Promise<DuckDb> | undefined;
+
 export function loadDuckDb(): Promise<DuckDb> {
+  // One that could not be loaded is tried again.
+  loaded ??= loadInParts().catch((cause) => {
+    loaded = undefined;
+    throw cause;
+  });
+  return loaded;
+}
+
+/** All of it at once would hold the thread for 100 ms: so a part at a time, each before those that need it. */
+async function loadInParts(): Promise<DuckDb> {
+  await import("@duckdb/node-api/lib/version.js");
+  await setImmediate();
+  await import("@duckdb/node-api/lib/DuckDBType.js");
+  await setImmediate();
+  await import("@duckdb/node-api/lib/DuckDBVector.js");
+  await setImmediate();
+  await import("@duckdb/node-api/lib/DuckDBConnection.js");
+  await setImmediate();
   return import("@duckdb/node-api");
 }
 

@@ -1,11 +1,12 @@
 import { existsSync } from "node:fs";
-import { mkdir, readdir, rename, rm, stat } from "node:fs/promises";
+import { mkdir, rename, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { fail, ok, type Result } from "../../domain/failure.ts";
 import { ANALYZER_VERSION } from "../lexical/analyzer.ts";
 import { attemptQuery, type DuckDBConnection, type DuckDBValue, inTransaction, loadDuckDb } from "./duckdb.ts";
 import { storeOver } from "./duckdb-store.ts";
 import { tidySegmentFolder } from "./segment-files.ts";
+import { filesOfStore, finishSwap, removeLeftover, SEGMENTS_NAME, STORE_NAME } from "./side-folder.ts";
 import type { Store } from "./store.ts";
 
 /** Any other form of the file is moved aside and rebuilt. */
@@ -53,7 +54,7 @@ export async function openStore(folder: string): Promise<Result<Store>> {
 }
 
 export function storeFile(folder: string): string {
-  return join(folder, "memory.duckdb");
+  return join(folder, STORE_NAME);
 }
 
 /** Takes a store out of the way that must not be opened again. */
@@ -71,25 +72,23 @@ export async function moveAside(folder: string): Promise<Result<void>> {
   }
 }
 
-/** Removes a store that nobody has open. Vectors that were paid for stay. */
-export async function removeStore(folder: string): Promise<Result<void>> {
-  const file = storeFile(folder);
-  try {
-    for (const path of [`${file}.wal`, file, `${file}.aside`, join(folder, "segments")])
-      await rm(path, { force: true, recursive: true });
-    return ok(undefined);
-  } catch (cause) {
-    return fail("unavailable", `${file} cannot be removed: ${String(cause)}`, { hint: "check its owner", cause });
-  }
-}
-
 /** Bytes on disk of everything that can be rebuilt, 0 when there is nothing. */
 export async function storeBytes(folder: string): Promise<number> {
-  const file = storeFile(folder);
+  return (await ownBytes(folder)) + (await vectorBytes(folder));
+}
+
+/** The same without vectors that were paid for, which a rebuilding leaves alone. */
+export async function ownBytes(folder: string): Promise<number> {
+  return sumOfSizes(await filesOfStore(folder));
+}
+
+/** Of the vectors that were paid for. */
+export function vectorBytes(folder: string): Promise<number> {
   const vectors = vectorCacheFile(folder);
-  const segments = join(folder, "segments");
-  const names = await readdir(segments).catch(() => []);
-  const paths = [file, `${file}.wal`, vectors, `${vectors}.wal`, ...names.map((name) => join(segments, name))];
+  return sumOfSizes([vectors, `${vectors}.wal`]);
+}
+
+async function sumOfSizes(paths: readonly string[]): Promise<number> {
   const sizes = paths.map((path) =>
     stat(path).then(
       ({ size }) => size,
@@ -106,6 +105,8 @@ function vectorCacheFile(folder: string): string {
 async function openWhole(folder: string, file: string): Promise<Result<Store>> {
   const made = await makeFolder(folder);
   if (!made.ok) return made;
+  const swapped = await finishSwap(folder);
+  if (!swapped.ok) return swapped;
   const isNew = !existsSync(file);
   const opened = await attemptQuery(file, () => openOnce(folder, file, isNew));
   if (opened.ok || opened.failure.code !== "corrupt") return opened;
@@ -139,11 +140,13 @@ async function openOnce(folder: string, file: string, isNew: boolean): Promise<S
     if (isNew) await inTransaction(writer, () => writer.run(SCHEMA));
     const format = await readValue(writer, "SELECT value FROM meta WHERE key = 'format'");
     if (format !== FORMAT) throw new Error(`Corrupt for this version: format ${String(format)}, not ${FORMAT}`);
-    const segmentFolder = join(folder, "segments");
-    await tidySegmentFolder(segmentFolder, await readSegmentIds(writer));
+    await removeLeftover(folder);
+    const segmentFolder = join(folder, SEGMENTS_NAME);
+    await tidySegmentFolder(segmentFolder, await readChecksums(writer));
     return storeOver(
       {
         ...{ file, segmentFolder, vectorFile: vectorCacheFile(folder), duckdb, instance, writer, reader },
+        usedBytes: () => storeBytes(folder),
         closed: () => openFiles.delete(file),
       },
       {
@@ -163,7 +166,7 @@ async function readValue(connection: DuckDBConnection, sql: string): Promise<Duc
   return (await connection.runAndReadAll(sql)).getRows()[0]?.[0];
 }
 
-async function readSegmentIds(connection: DuckDBConnection): Promise<Set<number>> {
-  const rows = (await connection.runAndReadAll("SELECT segment_id FROM segments")).getRows();
-  return new Set(rows.map(([id]) => Number(id)));
+async function readChecksums(connection: DuckDBConnection): Promise<Map<number, number>> {
+  const rows = (await connection.runAndReadAll("SELECT segment_id, crc32 FROM segments")).getRows();
+  return new Map(rows.map(([id, checksum]) => [Number(id), Number(checksum)]));
 }

@@ -3,7 +3,7 @@ import { type Failed, fail, ok, type Result } from "../../domain/failure.ts";
 import { dropDocuments, prefixOf } from "./document-table.ts";
 import { appendRows, inTransaction, readRows } from "./duckdb.ts";
 import { removeSegmentFiles, segmentFile, segmentInputFile } from "./segment-files.ts";
-import type { Publication, RunFigures, StoredSegment } from "./store.ts";
+import type { Publication, StoredSegment } from "./store.ts";
 import { fillIds, type StoreHandles, sqlText, type Turns } from "./store-handles.ts";
 
 /** A segment is built from at most this many pieces, and may be merged with others while it has less than half of them. */
@@ -15,9 +15,11 @@ const DEAD_LIMIT_SHARE = 0.25;
  * thousands of pieces, and the sizes of small segments grow geometrically: there are about a dozen of them at most.
  */
 const MERGE_FACTOR = 2;
+/** As many as the threads that nobody waits for: while one part is built, the next one is written down and begun. */
+const BUILDS_AT_ONCE = 2;
 
 type SegmentSize = { readonly segmentId: number; readonly documents: number; readonly live: number };
-type NewSegment = StoredSegment & { readonly crc32: number; readonly first: number };
+type NewSegment = StoredSegment & { readonly first: number };
 
 /** What a publication changes of the segments that are searched. */
 export type PublishedSegments = {
@@ -41,21 +43,46 @@ export async function publishDocuments(
 ): Promise<Result<PublishedSegments>> {
   const plan = await exclusive(() => planSegments(handles, publication, anyLost));
   const built: NewSegment[] = [];
-  const parts = Math.ceil(plan.pieces / SEGMENT_GOAL_PIECES);
   try {
-    for (let part = 0; part < parts; part += 1) {
-      const first = Math.floor((part * plan.pieces) / parts);
-      const end = Math.floor(((part + 1) * plan.pieces) / parts);
-      const segment = await buildPart(handles, exclusive, publication, nextSegmentId(), first, end);
-      if (!segment.ok) return await giveUp(handles, built, segment);
-      built.push(segment.value);
-    }
+    const done = await buildParts(handles, exclusive, publication, plan.pieces, nextSegmentId, built);
+    if (!done.ok) return await giveUp(handles, built, done);
     const deadRows = await exclusive(() => commit(handles, publication, plan.staleIds, built));
     return ok({ added: built, staleIds: plan.staleIds, deadRows });
   } catch (cause) {
     await removeSegmentFiles(handles.segmentFolder, idsOf(built));
     throw cause;
   }
+}
+
+/** Puts what was built into `built`, also when it fails: none is under way any more then. */
+async function buildParts(
+  handles: StoreHandles,
+  exclusive: Turns,
+  publication: Publication,
+  pieces: number,
+  nextSegmentId: () => number,
+  built: NewSegment[],
+): Promise<Result<void>> {
+  const parts = Math.ceil(pieces / SEGMENT_GOAL_PIECES);
+  let next = 0;
+  let failed: Failed | undefined;
+  const buildNext = async (): Promise<void> => {
+    while (next < parts && failed === undefined) {
+      const first = Math.floor((next * pieces) / parts);
+      const end = Math.floor(((next + 1) * pieces) / parts);
+      next += 1;
+      const segment = await buildPart(handles, exclusive, publication, nextSegmentId(), first, end).catch((cause) => {
+        next = parts;
+        throw cause;
+      });
+      if (segment.ok) built.push(segment.value);
+      else failed ??= segment;
+    }
+  };
+  const ended = await Promise.allSettled(Array.from({ length: BUILDS_AT_ONCE }, buildNext));
+  built.sort((a, b) => a.first - b.first);
+  for (const one of ended) if (one.status === "rejected") throw one.reason;
+  return failed ?? ok(undefined);
 }
 
 async function giveUp(handles: StoreHandles, built: readonly NewSegment[], failed: Failed): Promise<Failed> {
@@ -175,7 +202,7 @@ async function commit(
     await writer.run("UPDATE documents SET staged = false WHERE staged AND doc_id IN (SELECT id FROM fresh)");
     await adopt(handles, publication);
     await putWatermarks(handles, publication.watermarks);
-    await putFigures(handles, publication.figures);
+    await putFigures(handles, publication);
   });
   return deadRows;
 }
@@ -190,10 +217,14 @@ async function adopt({ writer }: StoreHandles, { adopted }: Publication): Promis
   );
 }
 
-async function putFigures({ writer }: StoreHandles, figures: RunFigures | undefined): Promise<void> {
+/** A folder takes the place of those in it that were listed before. */
+async function putFigures({ writer }: StoreHandles, { figures, forgotten }: Publication): Promise<void> {
+  if (forgotten !== undefined) await writer.run("DELETE FROM runs WHERE source = $1", [forgotten]);
   if (figures === undefined) return;
   const { source, skipped, removed, errors } = figures;
   await writer.run("DELETE FROM runs WHERE source = $1", [source]);
+  if (source.startsWith("folder:"))
+    await writer.run("DELETE FROM runs WHERE starts_with(source, $1)", [prefixOf(source)]);
   await writer.run("INSERT INTO runs VALUES ($1, $2, $3, $4)", [source, skipped, removed, errors]);
 }
 

@@ -6,7 +6,7 @@ import { fail, ok, type Result } from "../../domain/failure.ts";
 
 const READ_PIECE_BYTES = 1_048_576;
 const EMBEDDER_KEY_CHARS = 16;
-const FILE_NAME = /^(\d+)\.(seg|[0-9a-f]{16}\.vec)$/;
+const FILE_NAME = /^(\d+)\.(seg|([0-9a-f]{8})\.[0-9a-f]{16}\.vec)$/;
 
 export function segmentFile(folder: string, segmentId: number): string {
   return join(folder, `${segmentId}.seg`);
@@ -22,8 +22,18 @@ export function segmentTextFile(folder: string, segmentId: number): string {
   return join(folder, `${segmentId}.texts`);
 }
 
-export function vectorBlockFile(folder: string, segmentId: number, embedderId: string): string {
-  return join(folder, `${segmentId}.${hash("sha256", embedderId, "hex").slice(0, EMBEDDER_KEY_CHARS)}.vec`);
+/** Its name holds the segment's checksum: vectors of another segment with this number are nobody's. */
+export function vectorBlockFile(
+  folder: string,
+  { segmentId, crc32: checksum }: { readonly segmentId: number; readonly crc32: number },
+  embedderId: string,
+): string {
+  const embedderKey = hash("sha256", embedderId, "hex").slice(0, EMBEDDER_KEY_CHARS);
+  return join(folder, `${segmentId}.${inHex(checksum)}.${embedderKey}.vec`);
+}
+
+function inHex(checksum: number): string {
+  return checksum.toString(16).padStart(8, "0");
 }
 
 /**
@@ -49,14 +59,20 @@ export async function readSegmentFile(file: string, checksum: number): Promise<R
   }
 }
 
-/** Makes the folder and removes what belongs to no segment: leftovers of a run that was killed. */
-export async function tidySegmentFolder(folder: string, valid: ReadonlySet<number>): Promise<void> {
+/**
+ * Makes the folder and removes what belongs to no segment: leftovers of a run that was killed. `checksums` are those of the
+ * segments there are, by their numbers.
+ */
+export async function tidySegmentFolder(folder: string, checksums: ReadonlyMap<number, number>): Promise<void> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
-  for (const name of await readdir(folder)) {
-    const segmentId = FILE_NAME.exec(name)?.[1];
-    if (segmentId === undefined || !valid.has(Number(segmentId)))
-      await rm(join(folder, name), { force: true, recursive: true });
-  }
+  for (const name of await readdir(folder))
+    if (!belongs(name, checksums)) await rm(join(folder, name), { force: true, recursive: true });
+}
+
+function belongs(name: string, checksums: ReadonlyMap<number, number>): boolean {
+  const [, segmentId, , written] = FILE_NAME.exec(name) ?? [];
+  const checksum = segmentId === undefined ? undefined : checksums.get(Number(segmentId));
+  return checksum !== undefined && (written === undefined || written === inHex(checksum));
 }
 
 /** Everything of one segment. Failing is harmless: what stays is an orphan, and removed at the next opening. */

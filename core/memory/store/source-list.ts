@@ -1,6 +1,8 @@
-import { mkdir, open, readFile, rename, rm } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { mkdir, readFile, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { fail, ok, type Result } from "../../domain/failure.ts";
+import { writeTextDurably } from "../vector/durable-file.ts";
 import { prefixOf } from "./document-table.ts";
 
 /** What is indexed: what a lost store is made anew from. */
@@ -11,36 +13,89 @@ export type SourceList = {
   readonly sources: readonly string[];
 };
 
-const EMPTY: SourceList = { folders: [], sources: [] };
+export const EMPTY_LIST: SourceList = { folders: [], sources: [] };
 
-/** Empty without a readable list. The list of folders that earlier versions kept counts until there is a newer one. */
-export async function readSourceList(dir: string): Promise<SourceList> {
-  const list = await readJson(join(dir, "sources.json"));
-  if (list !== undefined)
-    return { folders: textsOf(fieldOf(list, "folders")), sources: textsOf(fieldOf(list, "sources")) };
-  return { ...EMPTY, folders: textsOf(await readJson(join(dir, "folders.json"))) };
+/**
+ * `<dir>/sources.json`. Nobody else writes it: it is read once, and kept in memory from then on. What happens to the file
+ * meanwhile changes nothing, and the next writing puts it back.
+ */
+export type SourceListFile = {
+  /** The list; how it was lost when there is none that can be read: no file, or a damaged one. */
+  read(): Promise<SourceList | "missing" | "damaged">;
+  /** This is the list, on disk with the next writing. A damaged file is kept as `sources.json.aside`. */
+  assume(list: SourceList): Promise<void>;
+  /** Durable on return. Calls do not overlap. */
+  write(list: SourceList): Promise<Result<void>>;
+  isOnDisk(): boolean;
+};
+
+export function openSourceList(dir: string): SourceListFile {
+  const file = join(dir, "sources.json");
+  let known: Promise<SourceList | "missing" | "damaged"> | undefined;
+
+  async function read(): Promise<SourceList | "missing" | "damaged"> {
+    known ??= readList(dir, file);
+    return known;
+  }
+
+  return {
+    read,
+    async assume(list) {
+      // It may still say something to a person. Where it cannot be renamed it is written over.
+      if ((await read()) === "damaged") await rename(file, `${file}.aside`).catch(() => undefined);
+      known = Promise.resolve(list);
+    },
+    async write(list) {
+      try {
+        await mkdir(dir, { recursive: true, mode: 0o700 });
+        await writeTextDurably(file, JSON.stringify(list, undefined, 2));
+        await rm(join(dir, "folders.json"), { force: true });
+      } catch (cause) {
+        return fail("unavailable", `memory cannot write ${file}: ${String(cause)}`, {
+          hint: "check its owner and the free space",
+          cause,
+        });
+      }
+      known = Promise.resolve(list);
+      return ok(undefined);
+    },
+    isOnDisk: () => existsSync(file),
+  };
 }
 
-/** Durable on return. Callers do not overlap. */
-export async function writeSourceList(dir: string, list: SourceList): Promise<Result<void>> {
-  const file = join(dir, "sources.json");
+/** The list of folders that earlier versions kept counts until there is a newer one. */
+async function readList(dir: string, file: string): Promise<SourceList | "missing" | "damaged"> {
+  const list = await readJson(file);
+  if (list === undefined) {
+    const folders = await readJson(join(dir, "folders.json"));
+    return folders === undefined ? "missing" : isTexts(folders) ? { ...EMPTY_LIST, folders } : "damaged";
+  }
+  if (typeof list !== "object" || list === null) return "damaged";
+  const { folders, sources } = list as Partial<Record<"folders" | "sources", unknown>>;
+  return isTexts(folders) && isTexts(sources) ? { folders, sources } : "damaged";
+}
+
+/** Undefined when there is no such file, null when it cannot be read as what it should be. */
+async function readJson(file: string): Promise<unknown> {
   try {
-    await mkdir(dir, { recursive: true, mode: 0o700 });
-    {
-      await using handle = await open(`${file}.new`, "w", 0o600);
-      await handle.writeFile(JSON.stringify(list, undefined, 2));
-      await handle.sync();
-    }
-    await rename(`${file}.new`, file);
-    await rm(join(dir, "folders.json"), { force: true });
-    return ok(undefined);
+    return JSON.parse(await readFile(file, "utf8")) ?? null;
   } catch (cause) {
-    return fail("unavailable", `memory cannot write ${file}: ${String(cause)}`, {
-      hint: "check its owner and the free space",
-      cause,
-    });
+    return (cause as NodeJS.ErrnoException).code === "ENOENT" ? undefined : null;
   }
 }
+
+function isTexts(value: unknown): value is readonly string[] {
+  return Array.isArray(value) && value.every((text) => typeof text === "string");
+}
+
+/** The list that these sources of documents came from. */
+export function listOfSources(names: readonly string[], notListed: string): SourceList {
+  const folders = names.filter((name) => name.startsWith(FOLDER)).map((name) => name.slice(FOLDER.length));
+  const sources = names.filter((name) => !name.startsWith(FOLDER) && name !== notListed).sort();
+  return folders.reduce(withFolder, { folders: [], sources });
+}
+
+const FOLDER = "folder:";
 
 /** A folder inside a listed one adds nothing; one around listed ones takes their place. */
 export function withFolder(list: SourceList, folder: string): SourceList {
@@ -64,20 +119,4 @@ export function withoutSource(list: SourceList, name: string): SourceList {
 /** The listed folder that this one is or lies in. */
 export function rootOf(list: SourceList, folder: string): string | undefined {
   return list.folders.find((other) => prefixOf(folder).startsWith(prefixOf(other)));
-}
-
-async function readJson(file: string): Promise<unknown> {
-  try {
-    return JSON.parse(await readFile(file, "utf8"));
-  } catch {
-    return undefined;
-  }
-}
-
-function fieldOf(value: unknown, name: "folders" | "sources"): unknown {
-  return typeof value === "object" && value !== null ? (value as Record<string, unknown>)[name] : undefined;
-}
-
-function textsOf(value: unknown): string[] {
-  return Array.isArray(value) ? value.filter((text) => typeof text === "string") : [];
 }

@@ -13,6 +13,7 @@ export type StoreHandles = {
   /** Only within `exclusive`: it has one transaction and its temporary tables. */
   readonly writer: DuckDBConnection;
   readonly reader: DuckDBConnection;
+  readonly usedBytes: () => Promise<number>;
   /** Called when the store was closed. */
   readonly closed: () => void;
 };

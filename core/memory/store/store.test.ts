@@ -7,8 +7,9 @@ import { fail, ok } from "../../domain/failure.ts";
 import { unwrap, WORKER_FILE } from "../fixtures/index-bench.ts";
 import { buildOver } from "../index-run.ts";
 import { memoryPool } from "../worker/memory-pool.ts";
-import { openStore, removeStore, storeBytes, storeFile } from "./open-store.ts";
-import { readSourceList, rootOf, withFolder, withoutFolder, withSource, writeSourceList } from "./source-list.ts";
+import { openStore, storeBytes, storeFile } from "./open-store.ts";
+import { vectorBlockFile } from "./segment-files.ts";
+import { listOfSources, openSourceList, rootOf, withFolder, withoutFolder, withSource } from "./source-list.ts";
 import type { BuildSegmentFile, DocumentToStage, Publication, Store } from "./store.ts";
 import { holdStore } from "./store-holder.ts";
 import { textHashOf } from "./text-hash.ts";
@@ -43,6 +44,12 @@ async function open(): Promise<Store> {
 async function close(store: Store): Promise<void> {
   opened.splice(opened.indexOf(store), 1);
   await store.close();
+}
+
+/** As somebody would who deletes it by hand. */
+async function removeStore(): Promise<void> {
+  for (const path of [`${storeFile(dir)}.wal`, storeFile(dir), join(dir, "segments")])
+    await rm(path, { force: true, recursive: true });
 }
 
 let lastId = 0;
@@ -121,7 +128,7 @@ test("vectors are kept by embedder and text, and outlive the store", async () =>
   unwrap(await store.putVectors("model-1", rows));
   unwrap(await store.putVectors("model-1", [{ textHash: hashes[7] ?? "", vector: new Float32Array([9, 9, 9]) }]));
   await close(store);
-  unwrap(await removeStore(dir));
+  await removeStore();
   const again = await open();
   const found = unwrap(await again.vectorsOf("model-1", [...hashes, textHashOf("", "unknown")]));
   expect(found.size).toBe(3_000);
@@ -173,11 +180,44 @@ test("a publication whose segment cannot be built changes nothing and leaves not
   expect(unwrap(await store.problems(allWhole, signal))).toEqual([]);
 });
 
+test("of two segments under way the one that is built goes too when the other one cannot be", async () => {
+  const store = await open();
+  const [freshId = 0] = unwrap(
+    await store.stage([
+      document(
+        "a.md",
+        Array.from({ length: 16_385 }, (_, at) => `n${at}`),
+      ),
+    ]),
+  );
+  let secondFailed = () => {};
+  const failing = new Promise<void>((resolve) => {
+    secondFailed = resolve;
+  });
+  let builds = 0;
+  const broken: BuildSegmentFile = async (request, buildSignal) => {
+    builds += 1;
+    if (builds === 2) {
+      secondFailed();
+      return fail("exhausted", "the disk is full");
+    }
+    // Both are under way at once, or this would wait for ever.
+    await failing;
+    return build(request, buildSignal);
+  };
+  const failed = await store.publish(publication({ freshIds: [freshId], build: broken }));
+  expect(failed).toMatchObject({ ok: false, failure: { code: "exhausted" } });
+  expect(await readdir(join(dir, "segments"))).toEqual([]);
+  const published = unwrap(await store.publish(publication({ freshIds: [freshId] })));
+  expect(published.map(({ documents }) => documents)).toEqual([8_192, 8_193]);
+  expect(unwrap(await store.problems(allWhole, signal))).toEqual([]);
+});
+
 test("a check names what does not fit", async () => {
   const store = await open();
   await put(store, document("a.md", ["one", "two"]));
   const { segments } = unwrap(await store.segments());
-  await writeFile(store.vectorFile(segments[0]?.segmentId ?? 0, "model"), "half");
+  await writeFile(store.vectorFile(segments[0] ?? { segmentId: 0, crc32: 0 }, "model"), "half");
   await writeFile(join(dir, "segments", "77.seg"), "orphan");
   const file = join(dir, "segments", "1.seg");
   const bytes = await readFile(file);
@@ -187,9 +227,23 @@ test("a check names what does not fit", async () => {
   expect(problems).toEqual([
     expect.stringContaining("1.seg is damaged"),
     "1 files of no segment: 77.seg",
-    expect.stringMatching(/^1 damaged files of vectors: 1\.[0-9a-f]{16}\.vec$/),
+    expect.stringMatching(/^1 damaged files of vectors: 1\.[0-9a-f]{8}\.[0-9a-f]{16}\.vec$/),
   ]);
   expect(await store.problems(allWhole, AbortSignal.abort())).toMatchObject({ failure: { code: "cancelled" } });
+});
+
+test("figures of a folder take the place of those of folders in it, and of no source that is called alike", async () => {
+  const store = await open();
+  const count = async (source: string, skipped: number) =>
+    unwrap(await store.publish(publication({ figures: { source, skipped, removed: 0, errors: 0 } })));
+  for (const [at, source] of ["notes-old", "notes", "folder:/work/a", "folder:/workshop"].entries())
+    await count(source, 10 ** at);
+  expect(unwrap(await store.counts())).toMatchObject({ skipped: 1_111 });
+  await count("notes", 20);
+  await count("folder:/work", 0);
+  expect(unwrap(await store.counts())).toMatchObject({ skipped: 1_021 });
+  unwrap(await store.publish(publication({ forgotten: "notes" })));
+  expect(unwrap(await store.counts())).toMatchObject({ skipped: 1_001 });
 });
 
 test("everything can be taken out as Parquet", async () => {
@@ -289,7 +343,7 @@ test("a holder builds lost segments again, makes a damaged store anew, and lets 
   });
   expect(healed).toEqual(ok("well"));
   expect(refills).toBe(2);
-  unwrap(await holder.whileClosed(() => removeStore(dir)));
+  await holder.whileClosed(removeStore);
   expect(await count()).toEqual(ok(1));
   expect(refills).toBe(3);
 });
@@ -323,16 +377,52 @@ test("a filling that breaks leaves a store that can be opened again", async () =
 test("the list of what is indexed takes over the folders of an earlier version", async () => {
   await mkdir(dir);
   await writeFile(join(dir, "folders.json"), '["/a/b", "/c"]');
-  const before = await readSourceList(dir);
+  const file = openSourceList(dir);
+  const before = await file.read();
+  if (typeof before === "string") throw new Error(before);
   expect(before).toEqual({ folders: ["/a/b", "/c"], sources: [] });
   expect(withFolder(before, "/a/b/inner")).toBe(before);
   expect(rootOf(before, "/a/b/inner")).toBe("/a/b");
   expect(rootOf(before, "/a/bc")).toBeUndefined();
   const after = withSource(withFolder(before, "/a"), "plugin:notes/inbox");
-  unwrap(await writeSourceList(dir, after));
+  unwrap(await file.write(after));
   expect(await readdir(dir)).toEqual(["sources.json"]);
-  expect(await readSourceList(dir)).toEqual({ folders: ["/a", "/c"], sources: ["plugin:notes/inbox"] });
+  expect(await openSourceList(dir).read()).toEqual({ folders: ["/a", "/c"], sources: ["plugin:notes/inbox"] });
   expect(withoutFolder(after, "/c").folders).toEqual(["/a"]);
-  await writeFile(join(dir, "sources.json"), '{"folders": "x", "sources": [1, "s"]}');
-  expect(await readSourceList(dir)).toEqual({ folders: [], sources: ["s"] });
+});
+
+test.each([
+  ["missing", undefined],
+  ["damaged", '{"folders": "x", "sources": [1, "s"]}'],
+  ["damaged", '{"folders": ["/a"], "sou'],
+  ["damaged", "null"],
+  ["damaged", ""],
+])(
+  "a list of what is indexed that is %s is told from an empty one, and kept for a person to read",
+  async (how, text) => {
+    await mkdir(dir);
+    const path = join(dir, "sources.json");
+    if (text !== undefined) await writeFile(path, text);
+    const file = openSourceList(dir);
+    expect(await file.read()).toBe(how);
+    const list = listOfSources(["conversations", "folder:/a/b", "plugin:notes/inbox", "folder:/a"], "conversations");
+    expect(list).toEqual({ folders: ["/a"], sources: ["plugin:notes/inbox"] });
+    await file.assume(list);
+    expect([await file.read(), file.isOnDisk()]).toEqual([list, false]);
+    unwrap(await file.write(list));
+    expect(await openSourceList(dir).read()).toEqual(list);
+    expect(existsSync(`${path}.aside`)).toBe(text !== undefined);
+  },
+);
+
+test("vectors of another segment that had the same number are nobody's, and go at the next opening", async () => {
+  const store = await open();
+  await put(store, document("a.md", ["one"]));
+  const [segment = { segmentId: 0, crc32: 0 }] = unwrap(await store.segments()).segments;
+  const folder = join(dir, "segments");
+  const strange = vectorBlockFile(folder, { ...segment, crc32: (segment.crc32 ^ 1) >>> 0 }, "model");
+  for (const file of [store.vectorFile(segment, "model"), strange]) await writeFile(file, "vectors");
+  await close(store);
+  await open();
+  expect([existsSync(strange), existsSync(vectorBlockFile(folder, segment, "model"))]).toEqual([false, true]);
 });

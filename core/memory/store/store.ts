@@ -71,6 +71,8 @@ export type StoredText = {
 export type StoredSegment = {
   readonly segmentId: number;
   readonly buffer: SharedArrayBuffer;
+  /** Of its bytes; another segment that got the same number has another one. */
+  readonly crc32: number;
   /** Pieces in it, dead ones too. */
   readonly documents: number;
   /** A byte a row, 1 for a piece that is gone; undefined when all are there. Shared memory. */
@@ -111,6 +113,8 @@ export type Publication = {
   readonly adopted?: { readonly folder: string; readonly source: string };
   /** What a run over a whole source counted; kept until the next one. */
   readonly figures?: RunFigures;
+  /** A source whose last figures count no more. */
+  readonly forgotten?: string;
   readonly build: BuildSegmentFile;
   readonly signal: AbortSignal;
 };
@@ -163,6 +167,8 @@ export type Store = {
   isInPlace(): boolean;
   /** Room that is left on its disk. */
   freeBytes(): Promise<Result<number>>;
+  /** What it takes of the disk, with all that can be rebuilt. */
+  usedBytes(): Promise<number>;
   /** Gives up everything that is staged, and the space that it takes on disk. */
   dropStaged(): Promise<Result<void>>;
   /** Gives the segments to search from now on; damaged ones are built anew on the way. Atomic: a crash leaves the old or the new state. */
@@ -182,8 +188,10 @@ export type Store = {
   vectorsOf(embedderId: string, textHashes: readonly string[]): Promise<Result<Map<string, Float32Array>>>;
   /** Durable on return. Those that are there already stay as they are. */
   putVectors(embedderId: string, rows: readonly VectorRow[]): Promise<Result<void>>;
+  /** Names of the sources that documents which are searched came from. */
+  sources(): Promise<Result<readonly string[]>>;
   /** Where the vector block of a segment lies; the store removes it with the segment. */
-  vectorFile(segmentId: number, embedderId: string): string;
+  vectorFile(segment: Pick<StoredSegment, "segmentId" | "crc32">, embedderId: string): string;
   /** What does not fit together, in words; nothing when all is well. `areWhole` says of each file of vectors whether it is. */
   problems(areWhole: CheckVectorFiles, signal: AbortSignal): Promise<Result<readonly string[]>>;
   /** Writes documents.parquet, chunks.parquet and notes.parquet; gives their paths. */

@@ -40,7 +40,7 @@ beforeEach(async () => {
   await mkdir(join(home, "data"));
   memory = openMemory({
     ...{ dir: join(home, "data", "memory"), dataDir: join(home, "data"), pool, journal },
-    settings: { rrf: "weighted", vectorWeight: undefined, halfLifeDays: 0, conversations: true },
+    settings: { rrf: "weighted", vectorWeight: undefined, halfLifeDays: 0, conversations: true, storeLimitBytes: 0 },
     embedder: () => ({ kind: "computed", name: "builtin" }),
     readPdf: async () => fail("invalid", "no PDF is read here"),
     ...{ sources: () => [], now: () => nowMs, ticks: () => performance.now(), random: () => 0.5 },

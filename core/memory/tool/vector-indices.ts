@@ -104,7 +104,10 @@ export function openVectorIndices({ journal, nearest, now }: VectorIndicesParts)
     if (!ledger.ok) return ledger;
     return ledger.value.work<T>((fold) => {
       makeRoom(name, fold);
-      return fold.shape === undefined ? notThere(name) : work(fold, fold.shape);
+      if (fold.shape !== undefined) return work(fold, fold.shape);
+      // Whoever asks for any number of names that are none fills nothing.
+      loaded.delete(name);
+      return notThere(name);
     });
   }
 

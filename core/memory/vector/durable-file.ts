@@ -1,4 +1,5 @@
 import { closeSync, fsyncSync, openSync, renameSync, rmSync, writeSync } from "node:fs";
+import { open, rename, rm } from "node:fs/promises";
 import { dirname } from "node:path";
 
 /** One write; larger ones are cut by the system anyway. */
@@ -9,7 +10,7 @@ const WRITE_LIMIT_BYTES = 1 << 26;
  * what the disk says, and leaves nothing aside. Waits for the disk: call it in a worker.
  */
 export function writeDurably(path: string, bytes: Uint8Array): void {
-  const aside = `${path}.part`;
+  const aside = asideOf(path);
   try {
     const file = openSync(aside, "w", 0o600);
     try {
@@ -25,6 +26,28 @@ export function writeDurably(path: string, bytes: Uint8Array): void {
     throw cause;
   }
   syncFolder(dirname(path));
+}
+
+/** The same for a short text, without holding the thread. Calls for one path must not overlap. */
+export async function writeTextDurably(path: string, text: string): Promise<void> {
+  const aside = asideOf(path);
+  try {
+    {
+      await using file = await open(aside, "w", 0o600);
+      await file.writeFile(text);
+      await file.sync();
+    }
+    await rename(aside, path);
+  } catch (cause) {
+    await rm(aside, { force: true });
+    throw cause;
+  }
+  await using folder = await open(dirname(path), "r");
+  await folder.sync();
+}
+
+function asideOf(path: string): string {
+  return `${path}.part`;
 }
 
 function syncFolder(folder: string): void {

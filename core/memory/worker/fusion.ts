@@ -86,10 +86,13 @@ function share(rank: LegRank | undefined, weight: number): number {
   return rank === undefined ? 0 : weight / (RANK_OFFSET + rank.rank);
 }
 
+/** What is older is still told apart by everything else: with more halvings all scores would be 0. */
+const OLDEST_HALF_LIVES = 512;
+
 /** Halves with every half-life; what has no date or lies in the future counts in full. */
 function recencyOf(atMs: number, { halfLifeMs, nowMs }: FusionRules): number {
   if (halfLifeMs <= 0 || atMs <= 0) return 1;
-  return 2 ** -(Math.max(nowMs - atMs, 0) / halfLifeMs);
+  return 2 ** -Math.min(Math.max(nowMs - atMs, 0) / halfLifeMs, OLDEST_HALF_LIVES);
 }
 
 /** The best `limit`, among them the first of each leg: those take the last places of hits that are none. */

@@ -15,7 +15,8 @@ const QUEUE_LIMIT_TASKS = 1_000;
 const THREAD_LIMIT_HEAP_MIB = 256;
 /** Somebody waits for what these do; the second one starts only when the first is busy. */
 const FRONT_THREADS = 2;
-const BACK_THREADS = 1;
+/** Two segments are built at a time; for all else one is enough, and the second one does not start. */
+const BACK_THREADS = 2;
 
 /** "front": somebody waits for it and it takes milliseconds. "back": index runs, vectors, evaluations. */
 export type PoolLine = "front" | "back";

@@ -4,9 +4,17 @@ import { analyze, groupOf, seeded } from "../lexical/fixtures/index-group.ts";
 import type { IndexDocument, IndexGroup } from "../lexical/index-document.ts";
 import { parseQuery } from "../lexical/query-text.ts";
 import { buildSegment } from "../lexical/segment-build.ts";
+import { makeVectors } from "../vector/fixtures/vectors.ts";
 import { buildVectorBlock } from "../vector/vector-block.ts";
 import { openedBlocks, openedSegments } from "./opened-segments.ts";
-import { type SearchedSegment, type SearchMeans, type SearchRequest, searchSegments } from "./search-task.ts";
+import { makeScanShare } from "./scan-share.ts";
+import {
+  helpSearch,
+  type SearchedSegment,
+  type SearchMeans,
+  type SearchRequest,
+  searchSegments,
+} from "./search-task.ts";
 import { type ComputedEmbedder, createVectorMaker } from "./vector-task.ts";
 
 /** More than a test run tries by itself. */
@@ -94,4 +102,29 @@ test("an answer does not depend on how pieces are spread over segments, nor on w
     }
   }
   expect(answered).toBeGreaterThan(SEEDS * 20);
+});
+
+test("a search whose vectors two threads scan finds what one finds", () => {
+  const [helped, means, helper] = [makeScanShare(100), makeMeans(), makeMeans()];
+  const vectors = makeVectors(3, 9_000, 1_024, 20);
+  const documents = vectors.map((_, id) => ({ id, group: 0, title: "", text: "", atMs: 0 }));
+  const segments = [0, 4_000].map((first): SearchedSegment => {
+    const [from, to] = [first, first === 0 ? 4_000 : 9_000];
+    const block = buildVectorBlock(1_024, vectors.slice(from, to), true);
+    const input = { groups: GROUPS, documents: documents.slice(from, to) };
+    return { key: first, buffer: buildSegment(input, analyze), dead: undefined, vectors: { block, key: first } };
+  });
+  const query = parseQuery("anything", 0);
+  if (!query.ok) throw new Error(query.failure.message);
+  const request: SearchRequest = {
+    ...{ segments, query: query.value, mode: "vector", filter: {}, scopes: [], queryVector: vectors[7] },
+    rules: { lexicalWeight: 1, vectorWeight: 1, halfLifeMs: 0, nowMs: 0, limit: 30 },
+  };
+  const whole = searchSegments(request, means);
+  expect(whole).toHaveLength(30);
+  helpSearch({ ...request, share: helped }, helper);
+  expect(new Int32Array(helped)[1]).toBeGreaterThan(0);
+  expect(searchSegments({ ...request, share: helped }, means)).toEqual(whole);
+  // Nobody came to help.
+  expect(searchSegments({ ...request, share: makeScanShare(100) }, means)).toEqual(whole);
 });
