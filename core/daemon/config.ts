@@ -3,6 +3,7 @@ import { isAbsolute, join } from "node:path";
 import type { JsonObject } from "@bufbuild/protobuf";
 import { parse, TomlError } from "smol-toml";
 import { tableToJson } from "../../plugin-host/manifest/toml-json.ts";
+import type { RemoteSettings } from "../../plugin-host/remote/remote-plugins.ts";
 import { ISOLATE_LIMITS } from "../../sandbox/isolate/limits.ts";
 import { parsePermission } from "../../sandbox/permission/permission.ts";
 import { type Failure, fail, ok, type Result } from "../domain/failure.ts";
@@ -11,6 +12,14 @@ import { checkRulePattern, type Policy, type Verdict } from "../domain/policy.ts
 import { DEFAULT_LIMITS, type TurnLimits } from "../session/turn-context.ts";
 import type { ShellNetwork } from "../tools/shell-network.ts";
 import { checkMemoryValues, MEMORY_KEYS, type MemoryConfig, memoryConfigFrom } from "./memory-settings.ts";
+import { checkProfileValues, PROFILE_KEYS, type ProfileConfig, profileConfigFrom } from "./profile-settings.ts";
+import { checkRemoteValues, REMOTE_KEYS, remoteSettingsFrom } from "./remote-settings.ts";
+import {
+  checkToolFilterValues,
+  TOOL_FILTER_KEYS,
+  type ToolFilterConfig,
+  toolFilterConfigFrom,
+} from "./tool-filter-settings.ts";
 
 /** What config.toml says, checked. Every key is described in docs/config.md. */
 export type Config = {
@@ -25,6 +34,8 @@ export type Config = {
     readonly write: readonly string[];
   };
   readonly sandbox: "auto" | "none";
+  /** What runs scripts that name no runtime, and where Deno is: a name on PATH or an absolute path. */
+  readonly scripts: { readonly runtime: "isolate" | "deno"; readonly deno: string };
   readonly hooks: {
     readonly killsAllowed: number;
     readonly killWindowMs: number;
@@ -40,8 +51,14 @@ export type Config = {
   /** After how many crashes within which time a plugin rests. */
   readonly breaker: { readonly crashesAllowed: number; readonly windowMs: number };
   readonly memory: MemoryConfig;
+  readonly profile: ProfileConfig;
+  readonly toolFilter: ToolFilterConfig;
+  /** How plugins of other machines come here. */
+  readonly remote: RemoteSettings;
   /** [plugins.NAME], as it stands there: only the plugin's own schema can judge it. */
   readonly plugins: ReadonlyMap<string, JsonObject>;
+  /** [mcp_servers.NAME], as it stands there: one wrong entry must not take the others away. */
+  readonly mcpServers: ReadonlyMap<string, JsonObject>;
 };
 
 export type LoadedConfig = {
@@ -72,6 +89,8 @@ const KEYS: Readonly<Record<string, Kind>> = {
   "shell.read": "strings",
   "shell.write": "strings",
   "sandbox.level": "string",
+  "scripts.runtime": "string",
+  "scripts.deno": "string",
   "hooks.kills_allowed": "number",
   "hooks.kill_window_seconds": "number",
   "hooks.commands_without_sandbox": "boolean",
@@ -79,10 +98,13 @@ const KEYS: Readonly<Record<string, Kind>> = {
   "hooks.memory_mib": "number",
   "plugins.crashes_allowed": "number",
   "plugins.crash_window_seconds": "number",
+  ...REMOTE_KEYS,
   "gateway.port": "number",
   "gateway.token": "string",
   "record.tape": "string",
   ...MEMORY_KEYS,
+  ...PROFILE_KEYS,
+  ...TOOL_FILTER_KEYS,
 };
 
 /** So many kills of a hook's process within so long turn the hook off. */
@@ -114,7 +136,7 @@ export async function loadConfig(home: string): Promise<LoadedConfig> {
   const inForce = kept === undefined ? "the defaults are in force" : "the last good one is in force";
   const problem = { ...parsed.failure, message: `${parsed.failure.message}; ${inForce}` };
   const fallback = parseConfig(kept ?? "", join(home, LAST_GOOD));
-  const config = fallback.ok ? fallback.value.config : configFrom(new Map(), new Map());
+  const config = fallback.ok ? fallback.value.config : configFrom(new Map(), new Map(), new Map());
   return { config, problems: [problem] };
 }
 
@@ -154,11 +176,15 @@ export function parseConfig(text: string, file: string): Result<LoadedConfig> {
       cause,
     });
   }
-  const plugins = readPluginTables(tree, text, file);
+  const plugins = readTables(tree, "plugins", text, file);
   if (!plugins.ok) return plugins;
+  const mcpServers = readTables(tree, "mcp_servers", text, file);
+  if (!mcpServers.ok) return mcpServers;
   const values = new Map<string, Value>();
   const problems: Failure[] = [];
-  const others = { ...tree, ...(isTable(tree.plugins) ? { plugins: withoutTables(tree.plugins) } : {}) };
+  const others = Object.fromEntries(
+    Object.entries(tree).map(([key, value]) => [key, TABLES.has(key) && isTable(value) ? withoutTables(value) : value]),
+  );
   for (const [key, value] of leaves(others, "")) {
     const kind = KEYS[key];
     const where = `${file} line ${lineOf(text, key)}`;
@@ -178,20 +204,25 @@ export function parseConfig(text: string, file: string): Result<LoadedConfig> {
       hint: "docs/config.md has an example of every key",
     });
   }
-  return ok({ config: configFrom(values, plugins.value), problems });
+  return ok({ config: configFrom(values, plugins.value, mcpServers.value), problems });
 }
 
-/** The tables of [plugins], each the settings of one plugin; what else stands there is a key like any other. */
-function readPluginTables(
+/** Tables of tables, each of which somebody else judges. */
+const TABLES: ReadonlySet<string> = new Set(["plugins", "mcp_servers"]);
+
+/** The tables below a key of the file, e.g. [plugins.NAME], by name; what else stands there is a key like any other. */
+function readTables(
   tree: Record<string, unknown>,
+  key: "plugins" | "mcp_servers",
   text: string,
   file: string,
 ): Result<ReadonlyMap<string, JsonObject>> {
   const tables = new Map<string, JsonObject>();
-  if (!isTable(tree.plugins)) return ok(tables);
-  for (const [name, table] of Object.entries(tree.plugins)) {
+  const below = tree[key];
+  if (!isTable(below)) return ok(tables);
+  for (const [name, table] of Object.entries(below)) {
     if (!isTable(table)) continue;
-    const json = tableToJson(table, `plugins.${name}`);
+    const json = tableToJson(table, `${key}.${name}`);
     if (!json.ok) {
       const { path, problem, hint } = json.unsayable;
       return fail("invalid", `${file} line ${lineOf(text, path)}: ${path} ${problem}`, { hint });
@@ -285,6 +316,14 @@ function checkValues(values: ReadonlyMap<string, Value>): { key: string; what: s
   if (level !== undefined && level !== "auto" && level !== "none") {
     return { key: "sandbox.level", what: `must be "auto" or "none", not ${JSON.stringify(level)}` };
   }
+  const runtime = values.get("scripts.runtime");
+  if (runtime !== undefined && runtime !== "isolate" && runtime !== "deno") {
+    return { key: "scripts.runtime", what: `must be "isolate" or "deno", not ${JSON.stringify(runtime)}` };
+  }
+  const deno = values.get("scripts.deno");
+  if (typeof deno === "string" && (deno === "" || (deno.includes("/") && !isAbsolute(deno)))) {
+    return { key: "scripts.deno", what: `must be a program's name or absolute path, not ${JSON.stringify(deno)}` };
+  }
   const port = values.get("gateway.port");
   if (typeof port === "number" && port > 65_535) return { key: "gateway.port", what: `must be a port, not ${port}` };
   for (const key of [
@@ -304,12 +343,21 @@ function checkValues(values: ReadonlyMap<string, Value>): { key: string; what: s
   if (typeof memoryMib === "number" && (memoryMib < MEMORY_MIN_MIB || memoryMib > MEMORY_MAX_MIB)) {
     return { key: "hooks.memory_mib", what: `must be from ${MEMORY_MIN_MIB} to ${MEMORY_MAX_MIB}, not ${memoryMib}` };
   }
-  return checkMemoryValues(values);
+  return (
+    checkRemoteValues(values) ??
+    checkMemoryValues(values) ??
+    checkProfileValues(values) ??
+    checkToolFilterValues(values)
+  );
 }
 
 const VERDICTS: readonly Verdict[] = ["allow", "ask", "deny"];
 
-function configFrom(values: ReadonlyMap<string, Value>, plugins: Config["plugins"]): Config {
+function configFrom(
+  values: ReadonlyMap<string, Value>,
+  plugins: Config["plugins"],
+  mcpServers: Config["mcpServers"],
+): Config {
   const text = (key: string) => String(values.get(key) ?? "");
   const number = (key: string, otherwise: number) => Number(values.get(key) ?? otherwise);
   const policy = VERDICTS.flatMap((verdict) =>
@@ -336,6 +384,10 @@ function configFrom(values: ReadonlyMap<string, Value>, plugins: Config["plugins
       write: strings(values, "shell.write"),
     },
     sandbox: text("sandbox.level") === "none" ? "none" : "auto",
+    scripts: {
+      runtime: text("scripts.runtime") === "deno" ? "deno" : "isolate",
+      deno: text("scripts.deno") || "deno",
+    },
     hooks: {
       killsAllowed: number("hooks.kills_allowed", KILLS_ALLOWED),
       killWindowMs: number("hooks.kill_window_seconds", KILL_WINDOW_SECONDS) * 1000,
@@ -350,7 +402,11 @@ function configFrom(values: ReadonlyMap<string, Value>, plugins: Config["plugins
       windowMs: number("plugins.crash_window_seconds", CRASH_WINDOW_SECONDS) * 1000,
     },
     memory: memoryConfigFrom(values),
+    remote: remoteSettingsFrom(values),
+    profile: profileConfigFrom(values),
+    toolFilter: toolFilterConfigFrom(values),
     plugins,
+    mcpServers,
   };
 }
 

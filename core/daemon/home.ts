@@ -15,6 +15,12 @@ export type Home = {
   /** What plugins wrote that is too large for a message. */
   readonly artifacts: string;
   readonly grants: string;
+  /** Keys for plugins of other machines, who they are, and what they bring. */
+  readonly remote: string;
+  /** What plugins offered when they ran last. */
+  readonly offers: string;
+  /** Folders of the servers of the Model Context Protocol. */
+  readonly mcp: string;
   readonly memory: string;
   /** Journals of the named indices of vectors. */
   readonly vectors: string;
@@ -38,6 +44,9 @@ export function homeAt(folder: string, runtimeDir: string): Home {
     plugins: join(dir, "plugins"),
     artifacts: join(dir, "artifacts"),
     grants: join(dir, "grants"),
+    remote: join(dir, "remote"),
+    offers: join(dir, "offers"),
+    mcp: join(dir, "mcp"),
     memory: join(dir, "memory"),
     vectors: join(dir, "vectors"),
     tokenFile: join(dir, "token"),

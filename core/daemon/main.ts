@@ -3,6 +3,7 @@ import { createRequire } from "node:module";
 import { homedir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { platformRefusal } from "../../cli/platform.ts";
 import { closeInheritedDescriptors } from "../../sandbox/os/inherited-descriptors.ts";
 import { lockHome } from "../journal/home-lock.ts";
 import { homeAt, makeHome } from "./home.ts";
@@ -37,6 +38,11 @@ function isolatedVmAddon(manifest: string): string {
 }
 
 async function main(): Promise<void> {
+  const refusal = platformRefusal(process.platform);
+  if (refusal !== undefined) {
+    process.stderr.write(refusal);
+    process.exit(1);
+  }
   // First of all: later another thread may open what has the number of something that is closed here.
   closeInheritedDescriptors();
   // Syncs of different journals wait for the disk side by side: four threads would queue them.

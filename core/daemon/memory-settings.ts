@@ -22,6 +22,8 @@ export type MemoryConfig = {
   readonly recallDocuments: number;
   /** Past conversations are indexed. */
   readonly conversations: boolean;
+  /** What indexing may put on the disk; 0 for what there is room for. */
+  readonly storeLimitBytes: number;
 };
 
 type Value = string | number | boolean | readonly string[];
@@ -43,6 +45,7 @@ export const MEMORY_KEYS: Readonly<Record<string, Kind>> = {
   "memory.recall_notes": "number",
   "memory.recall_documents": "number",
   "memory.conversations": "boolean",
+  "memory.store_limit_mib": "number",
 };
 
 const EMBEDDERS = ["builtin", "openai", "gemini", "local", "none", "mock"];
@@ -53,6 +56,7 @@ const RECALL_LIMIT_TOKENS = 100_000;
 const RECALL_LIMIT_HITS = 100;
 const RECALL_TOKENS = 1_000;
 const RECALL_HITS = 3;
+const MEBIBYTE = 1_048_576;
 
 /** The first thing that is wrong with the values of [memory], in words that follow the key. */
 export function checkMemoryValues(values: ReadonlyMap<string, Value>): { key: string; what: string } | undefined {
@@ -107,6 +111,7 @@ export function memoryConfigFrom(values: ReadonlyMap<string, Value>): MemoryConf
     recallNotes: number("recall_notes", RECALL_HITS),
     recallDocuments: number("recall_documents", RECALL_HITS),
     conversations: on("conversations"),
+    storeLimitBytes: number("store_limit_mib", 0) * MEBIBYTE,
   };
 }
 

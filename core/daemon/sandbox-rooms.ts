@@ -43,6 +43,20 @@ export async function openWalls(home: Home, around: Surroundings, config: Config
   return { egress, launcher };
 }
 
+/** The parts of the web surface that guests load when they first touch them. */
+const GUEST_LIBRARIES = [
+  "url",
+  "idna",
+  "urlpattern",
+  "streams",
+  "encodings",
+  "crypto",
+  "messages",
+  "websocket",
+  "deno",
+  "node",
+];
+
 function openIsolates(
   { programs, nodeBinary, addonFile, ticks }: Surroundings,
   { processes, memoryMib }: Config["hooks"],
@@ -55,7 +69,7 @@ function openIsolates(
       ...{ nodeBinary, addonFile },
       hostFile: file("hook-host.js"),
       preludeFile: file("guest-prelude.js"),
-      libraryFiles: { url: file("guest-library-url.js"), idna: file("guest-library-idna.js") },
+      libraryFiles: Object.fromEntries(GUEST_LIBRARIES.map((name) => [name, file(`guest-library-${name}.js`)])),
     },
     limits: { ...ISOLATE_LIMITS, hostsMax: processes, memoryMib },
     now: ticks,
@@ -93,7 +107,13 @@ export function openSandbox(
     commandsWithoutSandbox: config.hooks.commandsWithoutSandbox,
     log: (hook, line) => around.log(`hook ${hook}: ${line}`),
   });
-  const scripts = openScripts({ engine, broker, record: hooks.records.decided, wallClock: now, newId });
+  const scripts = openScripts({
+    ...{ engine, broker, runtime: config.scripts.runtime },
+    deno: { program: config.scripts.deno, socketsDir: join(home.runtime, "deno") },
+    record: hooks.records.decided,
+    wallClock: now,
+    newId,
+  });
   return {
     hooks,
     scripts,

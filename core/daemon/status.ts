@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { statSync } from "node:fs";
 import { FailureCode } from "../../proto/gen/clawd/v1/failure_pb.ts";
 import type { EscapeTrial } from "../../sandbox/os/escape-trial.ts";
+import type { Landlock } from "../../sandbox/os/landlock.ts";
 import type { DaemonStatus, DoctorCheck, HookRow } from "../domain/admin.ts";
 import type { Failure } from "../domain/failure.ts";
 
@@ -11,18 +12,20 @@ export type Findings = {
   readonly hooks: readonly HookRow[];
   readonly pluginProblems: readonly Failure[];
   readonly trials: readonly EscapeTrial[];
+  readonly landlock: Landlock;
 };
 
 const OLDEST_NODE_MAJOR = 24;
 
 /** One row a check, the most important first. */
-export function diagnose({ status, hooks, pluginProblems, trials }: Findings): readonly DoctorCheck[] {
+export function diagnose({ status, hooks, pluginProblems, trials, landlock }: Findings): readonly DoctorCheck[] {
   // What a person turned off is as it should be.
   const wrong = hooks.filter(({ enabled, failure }) => enabled === true || failure?.code !== FailureCode.DENIED);
   const brokenHooks = wrong.flatMap(({ failure }) => (failure === undefined ? [] : [failure]));
   return [
     checkSandbox(status),
     checkTrials(status.sandbox.level, trials),
+    checkLandlock(landlock),
     checkNode(status.nodeVersion),
     checkHome(status.home),
     checkProvider(status.provider),
@@ -56,6 +59,16 @@ function checkTrials(level: string, trials: readonly EscapeTrial[]): DoctorCheck
   }
   const fix = level === "none" ? "get a sandbox: see above" : "do not run strangers' code here, and report this";
   return { name, ok: false, found: escaped.join("; "), fix };
+}
+
+/** Nothing to mend: it is told so that nobody takes it for a wall that is there. */
+function checkLandlock(landlock: Landlock): DoctorCheck {
+  const kernel = {
+    on: "this kernel has it",
+    off: "this kernel does not have it",
+    unknown: "the system does not say whether its kernel has it",
+  };
+  return { name: "landlock", ok: true, found: `not used; ${kernel[landlock]}`, fix: "" };
 }
 
 function checkNode(version: string): DoctorCheck {

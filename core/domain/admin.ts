@@ -1,9 +1,10 @@
-import type { JsonValue, MessageInitShape } from "@bufbuild/protobuf";
+import type { JsonObject, JsonValue, MessageInitShape } from "@bufbuild/protobuf";
 import type {
   HookStatusSchema,
   InstallPluginResponseSchema,
   PluginStatusSchema,
 } from "../../proto/gen/clawd/v1/admin_pb.ts";
+import type { McpServerSchema } from "../../proto/gen/clawd/v1/mcp_pb.ts";
 import type { Failure, Result } from "./failure.ts";
 import type { HookAnswer } from "./hook.ts";
 
@@ -34,6 +35,41 @@ export type PluginAdmin = {
   enable(name: string, enabled: boolean): Promise<Result<void>>;
   reload(name: string): Promise<Result<void>>;
   log(name: string): Result<readonly string[]>;
+  /**
+   * Makes a token by which the agent of one remote plugin can enrol, once and within `lifeMs`. `address` is where that agent
+   * listens, "HOST:PORT", or empty when it dials in; `services` lets the plugin keep things here and ask people.
+   */
+  enrol(
+    name: string,
+    terms: { readonly address: string; readonly services: boolean },
+    lifeMs: number,
+  ): Promise<Result<{ readonly token: string; readonly untilMs: number }>>;
+  /** Takes a remote plugin's certificates and its connection away. What was granted to it stays. */
+  unenrol(name: string): Promise<Result<void>>;
+};
+
+export type McpRow = MessageInitShape<typeof McpServerSchema>;
+
+/** What people may do with servers of the Model Context Protocol. Folders are absolute; an empty one is none. */
+export type McpAdmin = {
+  /** With what waits in a folder's .mcp.json. */
+  list(workspace: string): Promise<{ readonly servers: readonly McpRow[]; readonly problems: readonly Failure[] }>;
+  /** Writes entries, by name, into the owner's file; all or none. */
+  add(
+    entries: JsonObject,
+    replace: boolean,
+  ): Promise<Result<{ readonly names: readonly string[]; readonly file: string }>>;
+  /** Takes one out of it; the value is the file. */
+  remove(name: string): Promise<Result<string>>;
+  /** `sha256` is what a person saw: anything else is refused. */
+  approve(name: string, workspace: string, sha256: string): Promise<Result<void>>;
+  /** Where a person says yes to a login, if the server wants one; `redirectUrl` is where their browser is sent back to. */
+  beginLogin(name: string, redirectUrl: string): Promise<Result<string>>;
+  /** `query` is what it came back with. */
+  finishLogin(name: string, query: string): Promise<Result<void>>;
+  logout(name: string): Promise<Result<void>>;
+  /** Reads all files again. */
+  reload(): Promise<{ readonly servers: number; readonly problems: readonly Failure[] }>;
 };
 
 export type HookTrial = {
@@ -69,7 +105,28 @@ export type ScriptRequest = {
   readonly memoryLimitMib: number;
   /** A person is there: what is neither granted nor denied is asked for. */
   readonly attended: boolean;
+  /** "isolate" or "deno"; empty for what the configuration says. */
+  readonly runtime: string;
+  /** Which standard streams are terminals. */
+  readonly terminals?: { readonly stdin: boolean; readonly stdout: boolean; readonly stderr: boolean } | undefined;
+  /** Runs the tests that it declares. `filter` as in `deno test --filter`; empty for all. */
+  readonly tests?: { readonly filter: string; readonly failFast: boolean } | undefined;
+  /** Absolute path of an import map; empty for the imports of a deno.json in its folder. */
+  readonly importMap?: string;
 };
+
+/** `path`: its name and those of the tests it is a step of, outermost first. */
+export type ScriptTestNews =
+  | { readonly at: "plan"; readonly planned: number; readonly filteredOut: number; readonly only: boolean }
+  | { readonly at: "begun"; readonly path: readonly string[] }
+  | {
+      readonly at: "ended";
+      readonly path: readonly string[];
+      readonly outcome: "ok" | "failed" | "ignored";
+      readonly ms: number;
+      /** What went wrong, with a stack; empty when nothing did. */
+      readonly error: string;
+    };
 
 export type ScriptNews =
   | { readonly kind: "stdout" | "stderr"; readonly text: string }
@@ -80,6 +137,12 @@ export type ScriptNews =
       readonly permission: string;
       readonly expiresAtMs: number;
     }
+  | { readonly kind: "bytes"; readonly to: "stdout" | "stderr"; readonly bytes: Uint8Array }
+  /** It waits for one `ScriptRunner.feed` with data. */
+  | { readonly kind: "input"; readonly runId: string; readonly limitBytes: number }
+  /** All signals that it hears from now on, in place of being ended by them. */
+  | { readonly kind: "signals"; readonly runId: string; readonly names: readonly string[] }
+  | { readonly kind: "test"; readonly news: ScriptTestNews }
   | { readonly kind: "exit"; readonly code: number };
 
 export type ScriptAnswer = {
@@ -89,11 +152,21 @@ export type ScriptAnswer = {
   readonly allOfKind: boolean;
 };
 
+/** What a running script is given: a signal that it hears, or what it reads next. */
+export type ScriptFeed = {
+  readonly runId: string;
+  readonly data: Uint8Array;
+  readonly end: boolean;
+  /** Empty for input. */
+  readonly signal: string;
+};
+
 /** Runs scripts in the sandbox. */
 export type ScriptRunner = {
   /** Never throws; the last news is `exit`. */
   run(request: ScriptRequest, signal: AbortSignal): AsyncIterable<ScriptNews>;
   answer(answer: ScriptAnswer): Result<void>;
+  feed(feed: ScriptFeed): Result<void>;
 };
 
 export type Table = {

@@ -1,12 +1,18 @@
 import { ApprovalScope } from "../../proto/gen/clawd/v1/event_pb.ts";
+import { fillForm, readForm } from "./answer-form.ts";
 import type { Command } from "./command.ts";
 import type { EventBody } from "./event.ts";
-import { fail, ok, type Result, unreachable } from "./failure.ts";
+import { type Failed, fail, ok, type Result, unreachable } from "./failure.ts";
 import { checkRulePattern } from "./policy.ts";
-import type { Session } from "./session.ts";
+import type { Session, Turn } from "./session.ts";
+import { showableLine } from "./showable.ts";
 
 /** The longest message a person may send, UTF-16 code units. */
 export const MESSAGE_LIMIT_CHARS = 1_000_000;
+/** The longest name of a tool or of a program that calls one, UTF-16 code units. */
+const NAME_LIMIT_CHARS = 200;
+/** Calls of a program that may be open in one session. */
+const OPEN_CALLS_MAX = 32;
 
 /** Answers a command with the events it causes, or refuses it. The only place with rules about commands. */
 export function decide(session: Session, command: Command): Result<readonly EventBody[]> {
@@ -17,6 +23,8 @@ export function decide(session: Session, command: Command): Result<readonly Even
   switch (command.kind) {
     case "say":
       return decideSay(session, command);
+    case "call":
+      return decideCall(session, command);
     case "answer":
       return decideAnswer(session, command);
     case "interrupt":
@@ -41,10 +49,9 @@ function decideSay(session: Session, command: Extract<Command, { kind: "say" }>)
       hint: "put it into a file of the workspace and ask for that file to be read",
     });
   }
-  for (const pattern of allow) {
-    const checked = checkRulePattern(pattern);
-    if (!checked.ok) return checked;
-  }
+  const checked = checkPatterns(allow);
+  if (!checked.ok) return checked;
+  if (session.turn !== undefined && session.turn.caller !== "") return callsRun(session, session.turn);
   const spoke: EventBody = { case: "userSpoke", value: { messageId, text } };
   if (session.turn === undefined) {
     return ok([spoke, { case: "turnStarted", value: { turnId, model, allow: [...allow], yolo, attended } }]);
@@ -61,6 +68,56 @@ function decideSay(session: Session, command: Extract<Command, { kind: "say" }>)
   return ok([spoke]);
 }
 
+function checkPatterns(allow: readonly string[]): Result<void> {
+  for (const pattern of allow) {
+    const checked = checkRulePattern(pattern);
+    if (!checked.ok) return checked;
+  }
+  return ok(undefined);
+}
+
+function callsRun({ id }: Session, { caller }: Turn): Failed {
+  return fail("conflict", `in session ${id} calls of ${showableLine(caller)} run`, {
+    hint: "try again when they have ended, or stop them first",
+  });
+}
+
+/** The first open call of a program starts a turn; what it calls meanwhile joins it, so that neither waits for the other. */
+function decideCall(session: Session, command: Extract<Command, { kind: "call" }>): Result<readonly EventBody[]> {
+  const { callId, turnId, tool, args, caller, allow, yolo } = command;
+  for (const [what, name] of Object.entries({ tool, caller })) {
+    if (name.trim() === "") return fail("invalid", `the call names no ${what}`);
+    if (name.length <= NAME_LIMIT_CHARS) continue;
+    return fail("invalid", `the name of the ${what} has ${name.length} characters; the limit is ${NAME_LIMIT_CHARS}`);
+  }
+  const checked = checkPatterns(allow);
+  if (!checked.ok) return checked;
+  const { id, turn } = session;
+  const asked = (joined: string): EventBody => ({
+    case: "toolCallAsked",
+    value: { turnId: joined, callId, tool, args },
+  });
+  if (turn === undefined) {
+    return ok([{ case: "turnStarted", value: { turnId, caller, allow: [...allow], yolo } }, asked(turnId)]);
+  }
+  if (turn.caller === "") {
+    return fail("conflict", `a turn of session ${id} is running`, { hint: "call again when it has ended" });
+  }
+  const isSame = turn.caller === caller && turn.yolo === yolo && sameTexts(turn.allow, allow);
+  if (!isSame) return callsRun(session, turn);
+  if (turn.interrupted) return fail("conflict", `the calls of session ${id} are being stopped`);
+  if (session.programCalls.size >= OPEN_CALLS_MAX) {
+    return fail("exhausted", `session ${id} has ${OPEN_CALLS_MAX} open calls`, {
+      hint: "wait for some of them to end",
+    });
+  }
+  return ok([asked(turn.id)]);
+}
+
+function sameTexts(some: readonly string[], others: readonly string[]): boolean {
+  return some.length === others.length && some.every((text, index) => text === others[index]);
+}
+
 const SCOPES = {
   once: ApprovalScope.ONCE,
   session: ApprovalScope.SESSION,
@@ -69,8 +126,15 @@ const SCOPES = {
 
 function decideAnswer(session: Session, command: Extract<Command, { kind: "answer" }>): Result<readonly EventBody[]> {
   const { approvalId, allowed } = command;
-  if (session.approvals.get(approvalId)?.status !== "open") {
+  const approval = session.approvals.get(approvalId);
+  if (approval?.status !== "open") {
     return fail("conflict", `question "${approvalId}" is not open: it was answered, has lapsed, or never was`);
   }
-  return ok([{ case: "approvalAnswered", value: { approvalId, allowed, scope: SCOPES[command.scope] } }]);
+  const answered = { approvalId, allowed, scope: SCOPES[command.scope] };
+  if (!allowed || approval.requestedSchema === undefined) return ok([{ case: "approvalAnswered", value: answered }]);
+  const fields = readForm(approval.requestedSchema);
+  if (!fields.ok) return fields;
+  const content = fillForm(fields.value, command.content ?? {});
+  if (!content.ok) return content;
+  return ok([{ case: "approvalAnswered", value: { ...answered, content: content.value } }]);
 }

@@ -8,8 +8,11 @@ export type Desk = {
   record(decision: PermissionDecision): Promise<Result<void>>;
   /** Asks whoever is connected, as an approval that any client may answer; "nobody" at once when there is no one. */
   ask(question: PermissionQuestion): Promise<PersonsWord>;
-  /** The same for a question in the stranger's own words, safe to show, that is answered with yes or no. */
-  confirm(principal: string, question: string): Promise<PersonsWord>;
+  /**
+   * The same for a question in the stranger's own words, safe to show, that is answered with yes or no, and with a schema by
+   * filling in its fields, too; `readForm` must have understood it.
+   */
+  confirm(principal: string, question: string, requestedSchema?: JsonObject): Promise<PersonsWord>;
   /** The canonical name of a tool that is meant by this name or alias; the word itself when it means none. */
   toolName(word: string): string;
   /** Runs a tool through the gates, but not through hooks. The result is what a model would read. */

@@ -7,16 +7,27 @@ import {
   type Event,
   type HookRan,
   type MemoryRecalled,
+  type ToolCallAsked,
   type ToolCallEnded,
   type ToolCallStarted,
   ToolCallStatus,
+  type ToolsChosen,
   type TurnEnded,
   TurnOutcome,
 } from "../../proto/gen/clawd/v1/event_pb.ts";
 import { failureFromProto } from "./failure.ts";
 import { contextBlock, recalledBlock } from "./prompt.ts";
 import type { Message, ReplyBlock, ResultBlock, TokenUsage, WordsBlock } from "./provider.ts";
-import { type Approval, answerKey, type EndedTurn, readHookCallId, type Session, type ToolCall } from "./session.ts";
+import {
+  type Approval,
+  answerKey,
+  definitionKey,
+  type EndedTurn,
+  readHookCallId,
+  type Session,
+  type ToolCall,
+  type Turn,
+} from "./session.ts";
 
 const TITLE_LIMIT_CHARS = 80;
 
@@ -29,6 +40,7 @@ const FRESH_TURN = {
   contextHeard: false,
   recalled: false,
   built: undefined,
+  hidden: undefined,
 };
 
 /**
@@ -46,8 +58,9 @@ function changes(session: Session, body: Event["body"]): Partial<Session> {
     case "userSpoke":
       return hear(session, body.value.text);
     case "turnStarted": {
-      const { turnId, model, allow, yolo, attended } = body.value;
-      return { turn: { ...FRESH_TURN, id: turnId, model, allow, yolo, attended } };
+      const { turnId, model, allow, yolo, attended, caller } = body.value;
+      const turn = { ...FRESH_TURN, id: turnId, model, allow, yolo, attended, caller };
+      return { turn, title: session.title === "" ? titleOf(caller) : session.title, programCalls: new Map() };
     }
     case "turnResumed":
       return session.turn === undefined ? {} : { turn: { ...session.turn, resumed: body.value.attempt } };
@@ -61,12 +74,18 @@ function changes(session: Session, body: Event["body"]): Partial<Session> {
       return buildContext(session, body.value);
     case "memoryRecalled":
       return recallMemory(session, body.value);
+    case "profileShown":
+      return { profile: body.value.text };
+    case "toolsChosen":
+      return chooseTools(session, body.value);
     case "approvalAsked":
       return askApproval(session, body.value);
     case "approvalAnswered":
       return answerApproval(session, body.value);
     case "approvalExpired":
       return expireApproval(session, body.value.approvalId);
+    case "toolCallAsked":
+      return askCall(session, body.value);
     case "toolCallStarted":
       return startCall(session, body.value);
     case "toolCallEnded":
@@ -164,9 +183,29 @@ function recallMemory({ turn, messages }: Session, { turnId, text }: MemoryRecal
   return { turn: { ...turn, recalled: true }, messages: withWords(messages, [recalledBlock(text)]) };
 }
 
+function chooseTools({ turn }: Session, { turnId, step, leftOut }: ToolsChosen): Partial<Session> {
+  if (turn === undefined || turnId !== turn.id) return {};
+  return { turn: { ...turn, hidden: { step, tools: leftOut.map(({ tool }) => tool) } } };
+}
+
+/** A tool that was called stays with the model until the turn ends, though it had not been shown. */
+function showCalled(turn: Turn | undefined, tool: string): Turn | undefined {
+  if (turn?.hidden?.tools.includes(tool) !== true) return turn;
+  return { ...turn, hidden: { ...turn.hidden, tools: turn.hidden.tools.filter((name) => name !== tool) } };
+}
+
+/** Only a program's turn has calls that no reply asked for. */
+function askCall(session: Session, { turnId, callId, tool, args = {} }: ToolCallAsked): Partial<Session> {
+  if (session.turn?.id !== turnId || session.turn.caller === "") return {};
+  return { programCalls: new Map(session.programCalls).set(callId, { callId, tool, args, status: "asked" }) };
+}
+
 function startCall(session: Session, { callId, turnId, tool, args = {}, attempt }: ToolCallStarted): Partial<Session> {
   if (session.calls.has(callId)) {
     return { calls: new Map(session.calls).set(callId, { callId, tool, args, status: "running", attempt }) };
+  }
+  if (session.programCalls.has(callId)) {
+    return { programCalls: new Map(session.programCalls).set(callId, { callId, tool, args, status: "running" }) };
   }
   const own = readHookCallId(callId);
   if (own === undefined) return {};
@@ -185,12 +224,17 @@ function endHookCall(session: Session, callId: string): Partial<Session> {
 }
 
 function endCall(session: Session, ended: ToolCallEnded): Partial<Session> {
+  if (session.programCalls.has(ended.callId)) {
+    const programCalls = new Map(session.programCalls);
+    programCalls.delete(ended.callId);
+    return { programCalls };
+  }
   const call = session.calls.get(ended.callId);
   if (call === undefined) return endHookCall(session, ended.callId);
   const isError = ended.status !== ToolCallStatus.DONE && ended.status !== ToolCallStatus.ANSWERED;
   const result: ResultBlock = { kind: "toolResult", callId: ended.callId, text: ended.output, isError };
   const calls = new Map<string, ToolCall>(session.calls).set(ended.callId, { ...call, status: "ended", result });
-  return { calls, ...settleResults({ ...session, calls }) };
+  return { calls, turn: showCalled(session.turn, ended.tool), ...settleResults({ ...session, calls }) };
 }
 
 /** Once the reply is whole and each of its calls has ended, the results and what was said meanwhile become a message. */
@@ -229,26 +273,34 @@ const SCOPES: Readonly<Record<number, Approval["scope"]>> = {
 };
 
 function askApproval(session: Session, asked: ApprovalAsked): Partial<Session> {
-  const { approvalId, callId, tool, permission, principal } = asked;
-  const approval: Approval = { callId, tool, permission, principal, status: "open", scope: "once" };
+  const { approvalId, callId, tool, permission, principal, edition, requestedSchema } = asked;
+  const approval: Approval = {
+    ...{ callId, tool, permission, principal, edition, status: "open", scope: "once" },
+    ...(requestedSchema === undefined ? {} : { requestedSchema }),
+  };
   return { approvals: new Map(session.approvals).set(approvalId, approval) };
 }
 
 /** What was said about a hook or a plugin is never taken for a word about the model, or the other way round. */
-function answerApproval(session: Session, { approvalId, allowed, scope }: ApprovalAnswered): Partial<Session> {
+function answerApproval(session: Session, { approvalId, allowed, scope, content }: ApprovalAnswered): Partial<Session> {
   const approval = session.approvals.get(approvalId);
   if (approval === undefined) return {};
   const reach = SCOPES[scope] ?? "once";
   const status = allowed ? "allowed" : "refused";
-  const approvals = new Map(session.approvals).set(approvalId, { ...approval, status, scope: reach });
+  const approvals = new Map(session.approvals).set(approvalId, {
+    ...{ ...approval, status, scope: reach },
+    ...(content === undefined ? {} : { content }),
+  });
   const { callId, tool, permission, principal } = approval;
+  const definition = definitionKey(tool, approval.edition);
   // What a plugin asks in its own words is answered once, whatever a client says of the answer's reach.
   const isOwnWords = tool === "" && permission === "";
   if (reach === "once" || isOwnWords) return { approvals };
   const hook = permission === "" && !session.calls.has(callId) ? readHookCallId(callId) : undefined;
-  const key = permission !== "" ? answerKey(principal, permission) : hook && answerKey(hook.principal, `calls ${tool}`);
+  const key =
+    permission !== "" ? answerKey(principal, permission) : hook && answerKey(hook.principal, `calls ${definition}`);
   if (key !== undefined) return { approvals, hookAnswers: new Map(session.hookAnswers).set(key, allowed) };
-  return allowed ? { approvals, allowedTools: [...session.allowedTools, tool] } : { approvals };
+  return allowed ? { approvals, allowedTools: [...session.allowedTools, definition] } : { approvals };
 }
 
 function expireApproval(session: Session, id: string): Partial<Session> {
@@ -284,5 +336,5 @@ function endTurn(session: Session, ended: TurnEnded): Partial<Session> {
     outcome: OUTCOMES[ended.outcome] ?? "failed",
     ...(ended.failure === undefined ? {} : { failure: failureFromProto(ended.failure) }),
   };
-  return { ...settled, turn: undefined, lastTurn, approvals: openApprovals(session) };
+  return { ...settled, turn: undefined, lastTurn, programCalls: new Map(), approvals: openApprovals(session) };
 }

@@ -23,6 +23,10 @@ export type Failure = {
   readonly code: FailureCode;
   readonly message: string;
   readonly hint?: string;
+  /** The code in finer words, for programs: those of `clawd.v1.Failure`. */
+  readonly category?: string;
+  /** True when the same may well succeed later; says something only beside a category. */
+  readonly retryable?: boolean;
   readonly cause?: unknown;
 };
 
@@ -62,11 +66,13 @@ const CODES = new Map<ProtoCode, FailureCode>(
 );
 
 export function failureToProto(failure: Failure): MessageInitShape<typeof FailureSchema> {
-  return { code: PROTO_CODES[failure.code], message: failure.message, hint: failure.hint ?? "" };
+  const { code, message, hint = "", category = "", retryable = false } = failure;
+  return { code: PROTO_CODES[code], message, hint, category, retryable };
 }
 
 /** A code that this build does not know becomes `unavailable`: the sender is newer. */
 export function failureFromProto(failure: ProtoFailure): Failure {
   const code = CODES.get(failure.code) ?? "unavailable";
-  return { code, message: failure.message, ...(failure.hint === "" ? {} : { hint: failure.hint }) };
+  const { message, hint, category, retryable } = failure;
+  return { code, message, ...(hint === "" ? {} : { hint }), ...(category === "" ? {} : { category, retryable }) };
 }

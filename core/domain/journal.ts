@@ -1,8 +1,8 @@
 import type { Event, EventBody } from "./event.ts";
 import type { Failure, Result } from "./failure.ts";
 
-/** Journals that hold something else than a conversation: the notes of the memory, and what hooks and plugins keep. */
-export const RESERVED_JOURNALS: ReadonlySet<string> = new Set(["memory", "hooks", "plugins"]);
+/** Journals that hold something else than a conversation: the notes of the memory, the profile, and what hooks and plugins keep. */
+export const RESERVED_JOURNALS: ReadonlySet<string> = new Set(["memory", "profile", "hooks", "plugins"]);
 
 /** The last event of a journal; `seq` 0 and no body for one that holds nothing. */
 export type Head = {

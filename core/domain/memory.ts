@@ -211,10 +211,16 @@ export type MemoryStats = {
   readonly skipped: number;
   readonly removed: number;
   readonly errors: number;
-  /** The embedder in use, empty for none; how many chunks have a vector of it, how many are still to get one. */
+  /** With so many bytes nothing more is indexed; 0 for what the disk has room for. */
+  readonly storeLimitBytes: number;
+  /**
+   * The embedder in use, empty for none; how many chunks have a vector of it, how many are still to get one, and how many
+   * get none: the embedder refused them, or there is nothing in them to compute one from.
+   */
   readonly embedder: string;
   readonly embedded: number;
   readonly toEmbed: number;
+  readonly withoutVector: number;
 };
 
 /** What a run over a set of judged queries found; each figure from 0 to 1. */

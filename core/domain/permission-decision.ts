@@ -1,3 +1,4 @@
+import type { JsonObject } from "@bufbuild/protobuf";
 /** Who may ask a person for more than was granted, and what came of it. */
 
 /** A script wants to touch something that is neither granted nor denied. */
@@ -10,7 +11,12 @@ export type PermissionQuestion = {
 
 /** `nobody`: no one is there, or no one answered in time. The script cannot tell it from a no. */
 export type PersonsWord =
-  | { readonly said: "yes" | "no"; readonly scope: "once" | "session" | "always" }
+  | {
+      readonly said: "yes" | "no";
+      readonly scope: "once" | "session" | "always";
+      /** What was filled in, with a yes to a question that had a schema. */
+      readonly content?: JsonObject;
+    }
   | { readonly said: "nobody" };
 
 /** One decision about a permission: what the journal keeps of it. */

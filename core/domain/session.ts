@@ -16,6 +16,8 @@ export type Turn = {
   readonly allow: readonly string[];
   readonly yolo: boolean;
   readonly attended: boolean;
+  /** The program whose calls the turn is made of, in its own words; empty for a model's turn. */
+  readonly caller: string;
   /** Model calls that have ended. */
   readonly steps: number;
   /** How often a restarted daemon has taken the turn up. */
@@ -31,7 +33,12 @@ export type Turn = {
   readonly recalled: boolean;
   /** What hooks of `model.before` made of one model call. */
   readonly built: Built | undefined;
+  /** What the model is not shown; undefined while nothing was chosen. */
+  readonly hidden: HiddenTools | undefined;
 };
+
+/** Tools that the model is not shown for the rest of a turn, by name, and the model call from which on. */
+export type HiddenTools = { readonly step: number; readonly tools: readonly string[] };
 
 /** What hooks made of one model call, in the place of the turn's own. */
 export type Built = { readonly step: number; readonly context: string; readonly system: string | undefined };
@@ -51,9 +58,23 @@ export type Approval = {
   readonly tool: string;
   readonly permission: string;
   readonly principal: string;
+  /** Which definition of the tool was seen; empty for a tool that is always the same. */
+  readonly edition: string;
   readonly status: "open" | "allowed" | "refused" | "expired";
   /** How far the answer reaches. */
   readonly scope: "once" | "session" | "always";
+  /** The flat JSON Schema of what is asked for beside the yes; none for yes or no alone. */
+  readonly requestedSchema?: JsonObject;
+  /** What was filled in. */
+  readonly content?: JsonObject;
+};
+
+/** A call that a program makes in a turn of its own; no model hears of it. */
+export type ProgramCall = {
+  readonly callId: string;
+  readonly tool: string;
+  readonly args: JsonObject;
+  readonly status: "asked" | "running";
 };
 
 /** A call that a hook or a plugin makes; the model knows nothing of it. */
@@ -84,6 +105,11 @@ export function answerKey(principal: string, subject: string): string {
   return `${principal} ${subject}`;
 }
 
+/** A tool in one of its definitions; `edition` is empty or missing for one that is always the same. */
+export function definitionKey(tool: string, edition = ""): string {
+  return edition === "" ? tool : `${tool} ${edition}`;
+}
+
 /** What a journal says, folded. Nothing in here is stored anywhere else. */
 export type Session = {
   readonly id: string;
@@ -105,17 +131,21 @@ export type Session = {
   readonly steering: readonly string[];
   /** True when something that was said during the turn has joined `messages` since the last reply. */
   readonly steered: boolean;
+  /** Open calls of the program whose turn runs, by id. */
+  readonly programCalls: ReadonlyMap<string, ProgramCall>;
   /** Calls of hooks that run, by id. */
   readonly hookCalls: ReadonlyMap<string, HookCall>;
   /** The highest number that a hook's call had so far. */
   readonly lastHookCall: number;
   /** Questions of the running turn, and open ones from outside a turn, by id. */
   readonly approvals: ReadonlyMap<string, Approval>;
-  /** Tools that a person allowed for the rest of the session. */
+  /** Tools that a person allowed for the rest of the session, each as `definitionKey` writes it. */
   readonly allowedTools: readonly string[];
   /** What a person said about hooks for the rest of the session, by `answerKey`: true for yes. */
   readonly hookAnswers: ReadonlyMap<string, boolean>;
   readonly usage: TokenUsage;
+  /** What the model reads of the person's profile, as JSON; empty for nothing. */
+  readonly profile: string;
 };
 
 export function emptySession(id: string): Session {
@@ -132,11 +162,13 @@ export function emptySession(id: string): Session {
     calls: new Map(),
     steering: [],
     steered: false,
+    programCalls: new Map(),
     hookCalls: new Map(),
     lastHookCall: 0,
     approvals: new Map(),
     allowedTools: [],
     hookAnswers: new Map(),
     usage: NO_USAGE,
+    profile: "",
   };
 }

@@ -23,6 +23,7 @@ export function settle(session: Session, mayRerun: (tool: string) => boolean): r
     bodies.push({ case: "toolCallEnded", value: { ...call, status: ToolCallStatus.LOST, output: LOST } });
   }
   if (turn === undefined) return bodies;
+  if (turn.caller !== "") return [...bodies, ...closedProgramTurn(session, turn)];
   const turnId = turn.id;
   const goesOn = !turn.interrupted && turn.resumed < RESUME_LIMIT;
   if (session.reply.length > 0) {
@@ -37,13 +38,24 @@ export function settle(session: Session, mayRerun: (tool: string) => boolean): r
   return bodies;
 }
 
-function closedCall(turnId: string, call: ToolCall) {
+function closedCall(turnId: string, call: Pick<ToolCall, "callId" | "tool" | "status">) {
   const { callId, tool } = call;
   if (call.status === "asked") {
     const output = "The daemon stopped before this call ran. It had no effect.";
     return { turnId, callId, tool, status: ToolCallStatus.CANCELLED, output };
   }
   return { turnId, callId, tool, status: ToolCallStatus.LOST, output: LOST };
+}
+
+/** Whoever called lost the connection with the daemon: nothing is run for it any more, and it is the one to call again. */
+function closedProgramTurn(session: Session, { id: turnId, interrupted }: Turn): readonly EventBody[] {
+  const calls = [...session.programCalls.values()];
+  const failure = { code: FailureCode.LOST, message: "the daemon stopped during this turn" };
+  const outcome = interrupted ? TurnOutcome.CANCELLED : TurnOutcome.FAILED;
+  return [
+    ...calls.map((call): EventBody => ({ case: "toolCallEnded", value: closedCall(turnId, call) })),
+    { case: "turnEnded", value: { turnId, outcome, ...(interrupted ? {} : { failure }) } },
+  ];
 }
 
 function givenUp(turn: Turn): EventBody {

@@ -1,5 +1,6 @@
 import type { Desk } from "./desk.ts";
 import type { Result } from "./failure.ts";
+import type { ToolCategory } from "./tool.ts";
 
 /** A message "/name args" as whoever serves the command gets to see it. */
 export type SlashCall = {
@@ -17,6 +18,10 @@ export type SlashCommand = {
   /** Without the slash. */
   readonly name: string;
   readonly description: string;
+  /** That of its plugin's tools; none for clawd's own. */
+  readonly category?: ToolCategory;
+  /** The folder whose conversations alone have it, absolute; none when all do. */
+  readonly workspace?: string;
   run(call: SlashCall, signal: AbortSignal): Promise<Result<SlashOutcome>>;
 };
 

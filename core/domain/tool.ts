@@ -1,5 +1,6 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import type { Permission } from "../../sandbox/permission/permission.ts";
+import type { Artifact } from "./artifact.ts";
 import type { Desk } from "./desk.ts";
 import type { Failure } from "./failure.ts";
 
@@ -30,10 +31,11 @@ export type ToolContext = {
   readonly desk: Desk;
 };
 
-/** What the model gets to read, and, when it went wrong, what went wrong. */
-export type ToolOutcome =
-  | { readonly status: "done"; readonly output: string }
-  | { readonly status: "failed"; readonly output: string; readonly failure: Failure };
+/** What the model gets to read, and, when it went wrong, what went wrong. What it gave as bytes is named in the output by its id. */
+export type ToolOutcome = { readonly output: string; readonly artifacts?: readonly Artifact[] } & (
+  | { readonly status: "done" }
+  | { readonly status: "failed"; readonly failure: Failure }
+);
 
 export type Tool = {
   /** Canonical name, unique over all tools. */
@@ -48,6 +50,12 @@ export type Tool = {
   readonly rerun: "safe" | "unsafe";
   /** Time limit of one call, milliseconds. */
   readonly timeoutMs: number;
+  /** Names the definition of a tool that a stranger may define anew; a yes for the session counts for no other one. */
+  readonly edition?: string;
+  /** Why a person is asked about each call, also where the policy allows it. */
+  readonly unsettled?: string;
+  /** The folder whose conversations alone have it, absolute; without one all have it. */
+  readonly workspace?: string;
   /** What a call with these (valid) arguments is going to touch. `workspace` is absolute. */
   needs(args: JsonObject, workspace: string): readonly Permission[];
   /** Arguments are valid by `input`. Never throws for expected outcomes. */

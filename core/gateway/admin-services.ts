@@ -14,24 +14,31 @@ import type {
   HookAdmin,
   JournalAudit,
   JournalQuery,
+  McpAdmin,
   PluginAdmin,
   ScriptNews,
   ScriptRunner,
+  ScriptTestNews,
 } from "../domain/admin.ts";
 import { failureToProto, unreachable } from "../domain/failure.ts";
 import type { HookAnswer } from "../domain/hook.ts";
 import type { Memory } from "../domain/memory.ts";
+import type { ProfileAdmin } from "../domain/profile.ts";
 import type { SessionRegistry } from "../session/session-registry.ts";
 import { unwrap } from "./connect-failure.ts";
+import { routeMcp } from "./mcp-service.ts";
 import { routeMemory } from "./memory-service.ts";
+import { routeProfile } from "./profile-service.ts";
 
 /** What the admin doors open to; the daemon hands it over whole. */
 export type Admin = {
   readonly daemon: DaemonAdmin;
   readonly plugins: PluginAdmin;
+  readonly mcp: McpAdmin;
   readonly hooks: HookAdmin;
   readonly scripts: ScriptRunner;
   readonly memory: Memory;
+  readonly profile: ProfileAdmin;
   readonly query: JournalQuery;
   readonly audit: JournalAudit;
 };
@@ -40,8 +47,10 @@ export type Admin = {
 export function routeAdmin(router: ConnectRouter, admin: Admin, sessions: SessionRegistry): void {
   routeDaemon(router, admin, sessions);
   routePlugins(router, admin.plugins);
+  routeMcp(router, admin.mcp);
   routeHooks(router, admin.hooks);
   routeMemory(router, admin.memory);
+  routeProfile(router, admin.profile);
   routeJournals(router, admin);
   router.service(ScriptService, {
     async *runScript(request, { signal }) {
@@ -49,6 +58,10 @@ export function routeAdmin(router: ConnectRouter, admin: Admin, sessions: Sessio
     },
     async answerScript({ questionId, allowed, allOfKind }) {
       unwrap(admin.scripts.answer({ questionId, allowed, allOfKind }));
+      return {};
+    },
+    async feedScript({ runId, data, end, signal }) {
+      unwrap(admin.scripts.feed({ runId, data, end, signal }));
       return {};
     },
   });
@@ -102,6 +115,13 @@ function routePlugins(router: ConnectRouter, plugins: PluginAdmin): void {
       return {};
     },
     readPluginLog: async ({ name }) => ({ lines: [...unwrap(plugins.log(name))] }),
+    async enrolPlugin({ name, address, lifeMs, services }) {
+      return unwrap(await plugins.enrol(name, { address, services }, lifeMs));
+    },
+    async unenrolPlugin({ name }) {
+      unwrap(await plugins.unenrol(name));
+      return {};
+    },
   });
 }
 
@@ -148,6 +168,22 @@ function routeJournals(router: ConnectRouter, { query, audit }: Admin): void {
   });
 }
 
+function testNews(news: ScriptTestNews) {
+  switch (news.at) {
+    case "plan":
+      return { kind: news.at, planned: news.planned, filteredOut: news.filteredOut, only: news.only };
+    case "begun":
+      return { kind: news.at, path: [...news.path] };
+    case "ended":
+      return {
+        ...{ kind: news.at, path: [...news.path] },
+        ...{ outcome: news.outcome, ms: news.ms, error: news.error },
+      };
+    default:
+      return unreachable(news);
+  }
+}
+
 function scriptNews(news: ScriptNews) {
   switch (news.kind) {
     case "stdout":
@@ -159,6 +195,18 @@ function scriptNews(news: ScriptNews) {
     }
     case "exit":
       return { news: { case: "exitCode" as const, value: news.code } };
+    case "bytes": {
+      const stream = news.to === "stdout" ? ("stdoutBytes" as const) : ("stderrBytes" as const);
+      return { news: { case: stream, value: news.bytes as Uint8Array<ArrayBuffer> } };
+    }
+    case "input":
+      return {
+        news: { case: "inputWanted" as const, value: { runId: news.runId, limitBytes: news.limitBytes } },
+      };
+    case "signals":
+      return { news: { case: "signals" as const, value: { runId: news.runId, names: [...news.names] } } };
+    case "test":
+      return { news: { case: "test" as const, value: testNews(news.news) } };
     default:
       return unreachable(news);
   }

@@ -47,6 +47,8 @@ beforeAll(async () => {
     gates: [],
     hooks: { hears: async () => false, run: async () => NO_HOOKS, forget() {} },
     recall: undefined,
+    profile: undefined,
+    toolFilter: undefined,
     record: async () => ({ ok: true, value: undefined }),
     limits: DEFAULT_LIMITS,
     complain: (cause) => console.error(cause),

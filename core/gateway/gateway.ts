@@ -4,8 +4,10 @@ import {
   JournalService,
   MemoryService,
   PluginAdminService,
+  ProfileService,
   ScriptService,
 } from "../../proto/gen/clawd/v1/admin_pb.ts";
+import { McpService } from "../../proto/gen/clawd/v1/mcp_pb.ts";
 import { SessionService } from "../../proto/gen/clawd/v1/session_pb.ts";
 import { ok, type Result } from "../domain/failure.ts";
 import type { SessionRegistry } from "../session/session-registry.ts";
@@ -18,8 +20,10 @@ const SERVICES = [
   SessionService,
   DaemonService,
   PluginAdminService,
+  McpService,
   HookAdminService,
   MemoryService,
+  ProfileService,
   JournalService,
   ScriptService,
 ];

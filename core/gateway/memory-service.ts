@@ -51,8 +51,8 @@ export function routeMemory(router: ConnectRouter, memory: Memory): void {
       const ids = memoryId === "" ? memoryIds : [memoryId, ...memoryIds];
       return { forgotten: unwrap(await memory.forget(ids, unwrap(readViewer(viewer)))).map(wireNote) };
     },
-    async listNotes({ viewer, limit, all }) {
-      const options = { limit: limit === 0 ? LIST_LIMIT : limit, all };
+    async listNotes({ viewer, limit, all, memoryIds: ids }) {
+      const options = { limit: limit === 0 ? LIST_LIMIT : limit, all, ...(ids.length === 0 ? {} : { ids }) };
       return { notes: unwrap(await memory.notes(unwrap(readViewer(viewer)), options)).map(wireNote) };
     },
     async stats() {

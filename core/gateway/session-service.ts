@@ -4,9 +4,10 @@ import { ApprovalScope } from "../../proto/gen/clawd/v1/event_pb.ts";
 import type { SessionService } from "../../proto/gen/clawd/v1/session_pb.ts";
 import type { DaemonAdmin } from "../domain/admin.ts";
 import { fail, failureToProto, type Result, unreachable } from "../domain/failure.ts";
+import type { CallNews } from "../session/call-news.ts";
 import type { News } from "../session/news.ts";
 import type { SessionRegistry } from "../session/session-registry.ts";
-import { unwrap } from "./connect-failure.ts";
+import { connectFailure, unwrap } from "./connect-failure.ts";
 import { readFolder } from "./folder-path.ts";
 
 const LIST_LIMIT = 100;
@@ -39,9 +40,35 @@ export function sessionService(sessions: SessionRegistry, daemon: DaemonAdmin): 
       const digests = new Map(variables.map(({ name, sha256 }) => [name, sha256]));
       return { ...said, staleVariables: [...daemon.staleVariables(digests)] };
     },
-    async answer({ sessionId, approvalId, allowed, scope }) {
-      unwrap(await sessions.answer(sessionId, approvalId, allowed, SCOPES.get(scope) ?? "once"));
+    async answer({ sessionId, approvalId, allowed, scope, content }) {
+      unwrap(await sessions.answer(sessionId, approvalId, allowed, SCOPES.get(scope) ?? "once", content));
       return {};
+    },
+    async listTools({ workspace }, { signal }) {
+      const tools = await sessions.tools(unwrap(await readWorkspace(workspace)), signal);
+      return {
+        tools: tools.map(({ name, description, input, category, rerun }) => ({
+          ...{ name, description, input, category },
+          rerunSafe: rerun === "safe",
+        })),
+      };
+    },
+    async *callTool({ sessionId, args = {}, ...options }, { signal }) {
+      for await (const news of unwrap(await sessions.callTool(sessionId, { ...options, args }, signal))) {
+        yield wireCallNews(news);
+      }
+    },
+    async *readArtifact({ sessionId, artifactId }) {
+      const { artifact, pieces } = unwrap(await sessions.readArtifact(sessionId, artifactId));
+      for await (const piece of pieces) yield { data: unwrap(piece), mimeType: artifact.mimeType };
+    },
+    async listSlashCommands({ workspace }, { signal }) {
+      const commands = await sessions.commands(unwrap(await readWorkspace(workspace)), signal);
+      return { commands: commands.map(({ name, description, category = "" }) => ({ name, description, category })) };
+    },
+    async runSlashCommand({ sessionId, command, args }, { signal }) {
+      const { do: act, text } = unwrap(await sessions.runCommand(sessionId, command, args, signal));
+      return { text, forModel: act === "say" };
     },
     async interrupt({ sessionId }) {
       return { turnId: unwrap(await sessions.interrupt(sessionId)) };
@@ -63,6 +90,23 @@ async function readWorkspace(written: string): Promise<Result<string>> {
   if (found?.isDirectory() === true) return folder;
   const message = `the workspace ${folder.value} ${found === undefined ? "does not exist" : "is not a folder"}`;
   return fail("not_found", message, { hint: "create it, or choose another with --workspace" });
+}
+
+function wireCallNews(news: CallNews) {
+  switch (news.kind) {
+    case "accepted": {
+      const { turnId, callId } = news;
+      return { news: { case: "accepted" as const, value: { turnId, callId } } };
+    }
+    case "event":
+      return { news: { case: "event" as const, value: news.event } };
+    case "delta":
+      return { news: { case: "delta" as const, value: news.delta } };
+    case "fault":
+      throw connectFailure(news.failure);
+    default:
+      return unreachable(news);
+  }
 }
 
 function wireNews(news: News) {

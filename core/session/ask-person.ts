@@ -26,7 +26,8 @@ export async function askPerson(turn: TurnContext, call: Call, because: string):
   const { id, workspace } = turn.writer.state();
   const tool = call.tool.name;
   const hint = `allow it in advance with --allow ${JSON.stringify(`${tool}:${subjectOf(args, workspace)}`)}, or answer on a terminal: claw attach ${id}`;
-  const reply = await putQuestion(turn, { callId, tool, args, permission: "", principal: "", because }, approvalMs);
+  const question = { callId, tool, args, permission: "", principal: "", edition: call.tool.edition ?? "", because };
+  const reply = await putQuestion(turn, question, approvalMs);
   switch (reply.kind) {
     case "answered":
       return reply.allowed ? { allowed: true } : { allowed: false, because: "the person said no" };
@@ -58,34 +59,49 @@ export function askAboutPermission(
     const known = turn.writer.state().hookAnswers.get(answerKey(principal, permission));
     if (known !== undefined) return { said: known ? "yes" : "no", scope: "session" };
     const because = "it was neither granted nor denied";
-    const question = { callId, tool: "", args: {}, permission, principal, because };
+    const question = { callId, tool: "", args: {}, permission, principal, edition: "", because };
     const reply = await putQuestion(turn, question, Math.min(PERMISSION_LIMIT_MS, turn.limits.approvalMs));
     if (reply.kind === "answered") return { said: reply.allowed ? "yes" : "no", scope: reply.scope };
     return { said: "nobody" };
   }, turn.signal);
 }
 
-/** A yes-or-no question of a stranger's, in its own words, which must be safe to show. */
+/** A question in a stranger's own words, which must be safe to show. */
+export type StrangersQuestion = {
+  readonly principal: string;
+  readonly question: string;
+  /** What is to be filled in beside the yes. */
+  readonly requestedSchema: JsonObject | undefined;
+};
+
 export function confirmWithPerson(
   turn: TurnContext,
   callId: string,
-  principal: string,
-  question: string,
+  { principal, question, requestedSchema }: StrangersQuestion,
 ): Promise<PersonsWord> {
   return turn.oneQuestion(async () => {
-    const asked = { callId, tool: "", args: {}, permission: "", principal, because: question };
+    const words = { callId, tool: "", args: {}, permission: "", principal, edition: "", because: question };
+    const asked = requestedSchema === undefined ? words : { ...words, requestedSchema };
     const reply = await putQuestion(turn, asked, turn.limits.approvalMs);
-    return reply.kind === "answered" ? { said: reply.allowed ? "yes" : "no", scope: "once" } : { said: "nobody" };
+    if (reply.kind !== "answered") return { said: "nobody" };
+    if (!reply.allowed) return { said: "no", scope: "once" };
+    return { said: "yes", scope: "once", ...(reply.content === undefined ? {} : { content: reply.content }) };
   }, turn.signal);
 }
 
-type Question = Pick<Approval, "callId" | "tool" | "permission" | "principal"> & {
+type Question = Pick<Approval, "callId" | "tool" | "permission" | "principal" | "edition"> & {
   readonly args: JsonObject;
   readonly because: string;
+  readonly requestedSchema?: JsonObject;
 };
 
 type Reply =
-  | { readonly kind: "answered"; readonly allowed: boolean; readonly scope: Approval["scope"] }
+  | {
+      readonly kind: "answered";
+      readonly allowed: boolean;
+      readonly scope: Approval["scope"];
+      readonly content?: JsonObject | undefined;
+    }
   /** A hook of approval.asked said no. */
   | { readonly kind: "blocked"; readonly because: string }
   | { readonly kind: "alone" | "stopped" | "lapsed" }
@@ -117,7 +133,8 @@ async function putQuestion(turn: TurnContext, question: Question, limitMs: numbe
       return writer.write((session) => ok(isOpen(session) ? [{ case: "approvalExpired", value: { approvalId } }] : []));
     });
   const approval = writer.state().approvals.get(approvalId);
-  if (approval?.status === "allowed") return { kind: "answered", allowed: true, scope: approval.scope };
+  if (approval?.status === "allowed")
+    return { kind: "answered", allowed: true, scope: approval.scope, content: approval.content };
   if (approval?.status === "refused") return { kind: "answered", allowed: false, scope: approval.scope };
   return { kind: turn.signal.aborted ? "stopped" : "lapsed" };
 }

@@ -1,6 +1,7 @@
 import type { Failure } from "../domain/failure.ts";
 import type { Journal } from "../domain/journal.ts";
 import type { Session } from "../domain/session.ts";
+import type { Tool } from "../domain/tool.ts";
 import { type Delta, deliverNews, type Listener, type Mailbox, mailbox, type News } from "./news.ts";
 import { type SingleWriter, singleWriter } from "./single-writer.ts";
 import type { TurnContext, TurnServices } from "./turn-context.ts";
@@ -28,6 +29,11 @@ export function awakeSession(journal: Journal, folded: Session, onFailure: () =>
   return { writer: singleWriter(journal, folded, fail), listeners, nextHookCall, oneQuestion: oneByOne() };
 }
 
+/** The tools that conversations in a folder have. */
+export function toolsIn({ tools }: Pick<TurnServices, "tools">, workspace: string): readonly Tool[] {
+  return tools().filter((tool) => tool.workspace === undefined || tool.workspace === workspace);
+}
+
 /** What a turn works with, or, with an empty id, hooks outside of one. */
 export function atWork(
   services: TurnServices,
@@ -39,7 +45,9 @@ export function atWork(
     for (const box of listeners.keys()) box.offer(delta, seq);
   };
   const answerers = () => [...listeners.values()].filter((listener) => listener.canAnswer).length;
-  return { ...services, ...session, ...of, tell, answerers };
+  const { workspace } = session.writer.state();
+  const tools = () => toolsIn(services, workspace);
+  return { ...services, ...session, ...of, tell, answerers, tools };
 }
 
 /** Brings a session's news to a listener until the signal aborts. */

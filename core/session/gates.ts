@@ -4,7 +4,7 @@ import type { HookOutcome } from "../domain/hook.ts";
 import { isJsonObject } from "../domain/json-object.ts";
 import { grants, judge, type Policy } from "../domain/policy.ts";
 import { malformedArgs } from "../domain/provider.ts";
-import type { Session } from "../domain/session.ts";
+import { definitionKey, type Session } from "../domain/session.ts";
 import type { Tool } from "../domain/tool.ts";
 import { hookThatSaid } from "./receipts.ts";
 import { schemaCheck } from "./schema-check.ts";
@@ -116,6 +116,7 @@ function policyRules(policy: Policy): Gate {
     name: "policy",
     judge({ tool, args }, { session: { workspace } }) {
       const { verdict, because } = judge(policy, { tool, args, workspace });
+      if (verdict === "allow" && tool.unsettled !== undefined) return { verdict: "ask", because: tool.unsettled };
       if (verdict !== "deny") return { verdict, because };
       return {
         verdict: "deny",
@@ -171,7 +172,8 @@ export function givenAnswer(session: Session, call: Call): string | undefined {
   const { tool } = call;
   const granted = grantedForTurn(session, call);
   if (granted !== undefined) return granted;
-  if (session.allowedTools.includes(tool.name)) return `a person allowed ${tool.name} for this session`;
+  if (session.allowedTools.includes(definitionKey(tool.name, tool.edition)))
+    return `a person allowed ${tool.name} for this session`;
   return undefined;
 }
 

@@ -1,9 +1,9 @@
 import { ok, type Result } from "../domain/failure.ts";
-import type { SlashOutcome } from "../domain/slash-command.ts";
+import type { SlashCommand, SlashOutcome } from "../domain/slash-command.ts";
 import { openDesk } from "./open-desk.ts";
 import type { TurnContext } from "./turn-context.ts";
 
-const COMMAND = /^\/([a-zA-Z][a-zA-Z0-9-]*)(?:\s+([\s\S]*))?$/;
+const COMMAND = /^\/([a-zA-Z][a-zA-Z0-9_-]*)(?:\s+([\s\S]*))?$/;
 
 /**
  * Lets a slash command have words that begin with its name, before anything else hears of them. Words that begin with no
@@ -11,8 +11,21 @@ const COMMAND = /^\/([a-zA-Z][a-zA-Z0-9-]*)(?:\s+([\s\S]*))?$/;
  */
 export async function hearCommand(turn: TurnContext, text: string): Promise<Result<SlashOutcome>> {
   const [, name = "", args = ""] = COMMAND.exec(text) ?? [];
-  const command = name === "" ? undefined : turn.commands().find((one) => one.name === name);
-  if (command === undefined) return ok({ do: "say", text });
+  const command = commandsIn(turn, turn.writer.state().workspace).find((one) => one.name === name);
+  return command === undefined ? ok({ do: "say", text }) : runCommand(turn, command, args);
+}
+
+/** The slash commands that conversations in a folder have. */
+export function commandsIn({ commands }: Pick<TurnContext, "commands">, workspace: string): readonly SlashCommand[] {
+  return commands().filter((one) => one.workspace === undefined || one.workspace === workspace);
+}
+
+/** Asks a command for its words; it may ask for things itself until the signal of `turn` aborts. */
+export async function runCommand(
+  turn: TurnContext,
+  command: SlashCommand,
+  args: string,
+): Promise<Result<SlashOutcome>> {
   const { id: sessionId, workspace } = turn.writer.state();
   const offer = openDesk(turn, "");
   try {

@@ -62,7 +62,8 @@ export async function judgeCall(
       const said = await askPerson(turn, call, judgement.because);
       if (said.allowed) return start([...trace, { gate: "ask", verdict: "allow", because: "the person said yes" }]);
       const message = `${tool.name} did not run: ${said.because}`;
-      const failure: Failure = { code: "denied", message, ...(said.hint === undefined ? {} : { hint: said.hint }) };
+      const code = turn.signal.aborted ? "cancelled" : "denied";
+      const failure: Failure = { code, message, ...(said.hint === undefined ? {} : { hint: said.hint }) };
       return { bodies: [...receipts, refusal(turnId, call.callId, tool.name, failure, trace)] };
     }
   }

@@ -44,9 +44,9 @@ function deskAt(turn: TurnContext, callId: string, depth: number): DeskOffer {
         if (over.signal.aborted) return { said: "nobody" };
         return follow(askAboutPermission(scoped, callId, question));
       },
-      async confirm(principal, question) {
+      async confirm(principal, question, requestedSchema) {
         if (over.signal.aborted) return { said: "nobody" };
-        return follow(confirmWithPerson(scoped, callId, principal, question));
+        return follow(confirmWithPerson(scoped, callId, { principal, question, requestedSchema }));
       },
       toolName: (word) => findTool(turn.tools(), word)?.name ?? word,
       async callTool(principal, tool, args) {

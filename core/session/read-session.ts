@@ -1,3 +1,4 @@
+import type { Artifact } from "../domain/artifact.ts";
 import type { Event, EventBody } from "../domain/event.ts";
 import { evolve } from "../domain/evolve.ts";
 import { type Failed, type Failure, fail, ok, type Result } from "../domain/failure.ts";
@@ -78,6 +79,20 @@ export async function forkBodies(
   const { workspace = "", title = "", model = "" } = opened.value;
   const value = { sessionId: forkId, workspace, title, model, forkedFrom: id, forkedAtSeq: taken };
   return ok([{ case: "sessionOpened", value }, ...bodies]);
+}
+
+/** An artifact that a call of the session named. */
+export async function findArtifact(journal: Journal, id: string, artifactId: string): Promise<Result<Artifact>> {
+  if (RESERVED_JOURNALS.has(id)) return noSession(id);
+  let found: Artifact | undefined;
+  const read = await readEvents(journal, id, ({ body }) => {
+    if (body.case === "toolCallEnded") found = body.value.artifacts.find((one) => one.artifactId === artifactId);
+    return found === undefined;
+  });
+  if (!read.ok) return read;
+  return found === undefined
+    ? fail("not_found", `no call of session ${id} named an artifact "${artifactId}"`)
+    : ok(found);
 }
 
 /** Hands over stored events in order until `take` says that it has enough. */

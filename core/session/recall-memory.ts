@@ -1,6 +1,6 @@
 import { lastWords } from "../domain/prompt.ts";
-import type { Recalled } from "../domain/turn-recall.ts";
 import type { TurnContext } from "./turn-context.ts";
+import { unlessOver } from "./unless-over.ts";
 
 /** How long a turn waits for memory, milliseconds. */
 const RECALL_LIMIT_MS = 500;
@@ -28,16 +28,4 @@ export async function recallMemory(turn: TurnContext): Promise<void> {
   if (recalled === undefined) return;
   const value = { turnId, text: recalled.text, memoryIds: [...recalled.memoryIds] };
   await writer.post([{ case: "memoryRecalled", value }]);
-}
-
-/** Waits for no port that does not look at its signal. */
-async function unlessOver(asked: Promise<Recalled | undefined>, limit: AbortSignal): Promise<Recalled | undefined> {
-  const over = Promise.withResolvers<undefined>();
-  const stop = () => over.resolve(undefined);
-  limit.addEventListener("abort", stop, { once: true });
-  try {
-    return await Promise.race([asked, over.promise]);
-  } finally {
-    limit.removeEventListener("abort", stop);
-  }
 }

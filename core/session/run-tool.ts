@@ -19,16 +19,21 @@ export async function runTool(turn: TurnContext, call: Call, openDesk: OpenDesk)
   return { outcome, ms: turn.now() - startedMs };
 }
 
-/** The end of a call that ran, with what of its output is to be read. */
+/**
+ * The end of a call that ran, with what of its output is to be read. An artifact that is not named there any more, since a hook
+ * withheld or cut what named it, is not given out.
+ */
 export function endOf({ turnId, limits }: TurnContext, { callId, tool }: Call, { outcome, ms }: Run, output: string) {
   const failure = outcome.status === "failed" ? outcome.failure : undefined;
+  const shown = clip(output, limits.outputChars);
   return {
     turnId,
     callId,
     tool: tool.name,
     status: statusOf(failure),
-    output: clip(output, limits.outputChars),
+    output: shown,
     ms,
+    artifacts: (outcome.artifacts ?? []).filter(({ artifactId }) => shown.includes(artifactId)),
     ...(failure === undefined ? {} : { failure: failureToProto(failure) }),
   };
 }

@@ -1,4 +1,6 @@
 import { setTimeout as pause } from "node:timers/promises";
+import type { JsonObject } from "@bufbuild/protobuf";
+import type { Artifact } from "../domain/artifact.ts";
 import type { Command } from "../domain/command.ts";
 import { decide } from "../domain/decide.ts";
 import type { Event, EventBody } from "../domain/event.ts";
@@ -6,13 +8,18 @@ import { type Failed, fail, ok, type Result } from "../domain/failure.ts";
 import { type Journal, RESERVED_JOURNALS } from "../domain/journal.ts";
 import { emptySession } from "../domain/session.ts";
 import { settle } from "../domain/settle.ts";
-import { type Awake, atWork, awakeSession, listenTo } from "./awake-session.ts";
+import type { SlashCommand, SlashOutcome } from "../domain/slash-command.ts";
+import type { Tool } from "../domain/tool.ts";
+import { artifactPieces } from "./artifact-pieces.ts";
+import { type Awake, atWork, awakeSession, listenTo, toolsIn } from "./awake-session.ts";
+import { type CallNews, callNews } from "./call-news.ts";
 import { fireHooks } from "./fire-hooks.ts";
-import { hearCommand } from "./hear-command.ts";
+import { commandsIn, hearCommand, runCommand } from "./hear-command.ts";
 import { hearMessage } from "./hear-message.ts";
 import { hearOpening, type Opening } from "./hear-opening.ts";
 import type { Listener, News } from "./news.ts";
-import { foldSession, forkBodies, mayBeOpen, type Summary, summarize } from "./read-session.ts";
+import { runProgramTurn } from "./program-turn.ts";
+import { findArtifact, foldSession, forkBodies, mayBeOpen, type Summary, summarize } from "./read-session.ts";
 import type { TurnContext, TurnServices } from "./turn-context.ts";
 import { runTurn } from "./turn-loop.ts";
 
@@ -44,13 +51,44 @@ export type Said = {
 
 const NOTHING_SAID: Said = { turnId: "", seq: 0, steered: false, shown: "" };
 
+/** A call that a program makes. */
+export type CallOptions = {
+  readonly tool: string;
+  readonly args: JsonObject;
+  /** Who calls, in its own words. */
+  readonly caller: string;
+  readonly allow: readonly string[];
+  readonly yolo: boolean;
+  /** A person there can answer questions. */
+  readonly canAnswer: boolean;
+};
+
+export type ArtifactBytes = {
+  readonly artifact: Artifact;
+  readonly pieces: AsyncGenerator<Result<Uint8Array>, void, undefined>;
+};
+
 type Scope = Extract<Command, { kind: "answer" }>["scope"];
 
 /** Every conversation of the house. Commands in, news out. */
 export type SessionRegistry = {
   open(workspace: string, model: string): Promise<Result<string>>;
   say(id: string, options: SayOptions): Promise<Result<Said>>;
-  answer(id: string, approvalId: string, allowed: boolean, scope: Scope): Promise<Result<void>>;
+  /** The tools that conversations in a folder have. */
+  tools(workspace: string, signal: AbortSignal): Promise<readonly Tool[]>;
+  /** Calls a tool for a program; whoever stops listening before the end, or aborts the signal, takes the call with it. */
+  callTool(
+    id: string,
+    options: CallOptions,
+    signal: AbortSignal,
+  ): Promise<Result<AsyncGenerator<CallNews, void, undefined>>>;
+  /** The bytes of an artifact that a call of the session named, in their order. */
+  readArtifact(id: string, artifactId: string): Promise<Result<ArtifactBytes>>;
+  /** The slash commands that conversations in a folder have. */
+  commands(workspace: string, signal: AbortSignal): Promise<readonly SlashCommand[]>;
+  /** Asks a slash command for its words. Nothing is said to a model. */
+  runCommand(id: string, name: string, args: string, signal: AbortSignal): Promise<Result<SlashOutcome>>;
+  answer(id: string, approvalId: string, allowed: boolean, scope: Scope, content?: JsonObject): Promise<Result<void>>;
   /** Resolves with the turn that is being stopped. */
   interrupt(id: string): Promise<Result<string>>;
   /** News until the signal aborts; ends by itself without `follow`, and after a fault. */
@@ -75,6 +113,8 @@ type Running = { readonly stop: AbortController; readonly ended: Promise<void> }
 export function sessionRegistry(journal: Journal, services: TurnServices): SessionRegistry {
   const awake = new Map<string, Promise<Result<Awake>>>();
   const running = new Map<string, Running>();
+  /** Calls of programs, each with what stops it. */
+  const calls = new Map<string, AbortController>();
   /** How many requests have a session in hand: until they are done it must not be forgotten, or it had two writers. */
   const inHand = new Map<string, number>();
   /** Aborts when no turn may run any more, and then, when nobody is to be told any more. */
@@ -128,13 +168,19 @@ export function sessionRegistry(journal: Journal, services: TurnServices): Sessi
     if (turn === undefined || running.has(id) || stopping.signal.aborted) return;
     const stop = new AbortController();
     const signal = AbortSignal.any([stop.signal, stopping.signal]);
-    const ended = runTurn(around(session, turn.id, signal)).finally(() => {
+    const context = around(session, turn.id, signal);
+    const work = turn.caller === "" ? runTurn(context) : runProgramTurn(context, hungUp);
+    const ended = work.finally(() => {
       running.delete(id);
       // A message may have started the next turn before this one left.
       if (session.writer.failure() === undefined) startTurn(session);
       else startLeftTurn(id).catch(services.complain);
     });
     running.set(id, { stop, ended });
+  }
+
+  function hungUp(callId: string): AbortSignal {
+    return calls.get(callId)?.signal ?? AbortSignal.abort();
   }
 
   /** After a failed write the session may have been folded anew, with a turn that could not start beside the old one. */
@@ -233,8 +279,10 @@ export function sessionRegistry(journal: Journal, services: TurnServices): Sessi
     };
     const said = await command(session, wanted, receipts);
     if (!said.ok) return said;
-    startTurn(session);
     const spoke = said.value.find((event) => event.body.case === "userSpoke");
+    // A command's or a hook's words are not the person's: what they say of the person would stand in every prompt to come.
+    if (spoke !== undefined && text === options.text) services.profile?.heard({ sessionId: state.id, seq: spoke.seq });
+    startTurn(session);
     const started = said.value.find((event) => event.body.case === "turnStarted");
     const turnId = session.writer.state().turn?.id ?? wanted.turnId;
     return ok({
@@ -243,6 +291,47 @@ export function sessionRegistry(journal: Journal, services: TurnServices): Sessi
       steered: started === undefined,
       shown: "",
     });
+  }
+
+  async function callTo(
+    session: Awake,
+    { canAnswer, ...options }: CallOptions,
+    signal: AbortSignal,
+  ): Promise<Result<AsyncGenerator<CallNews, void, undefined>>> {
+    if (stopping.signal.aborted) {
+      return fail("unavailable", "the daemon is ending", { hint: "call again: the next one starts by itself" });
+    }
+    const callId = services.newId("call");
+    const stop = new AbortController();
+    calls.set(callId, stop);
+    const hangUp = () => {
+      calls.delete(callId);
+      stop.abort();
+    };
+    const called = await command(session, { kind: "call", callId, turnId: services.newId("turn"), ...options });
+    if (!called.ok) {
+      hangUp();
+      return called;
+    }
+    const after = (called.value[0]?.seq ?? 1) - 1;
+    // Before the turn looks whether anybody is there to be asked.
+    const news = listen(session, { after, follow: true, canAnswer, attended: true }, signal);
+    startTurn(session);
+    return ok(callNews(news, callId, hangUp));
+  }
+
+  async function readArtifact(id: string, artifactId: string): Promise<Result<ArtifactBytes>> {
+    const { readArtifact: read } = services;
+    if (read === undefined) return fail("not_found", "nobody keeps artifacts here");
+    const found = await findArtifact(journal, id, artifactId);
+    return found.ok ? ok({ artifact: found.value, pieces: artifactPieces(read, found.value) }) : found;
+  }
+
+  async function runNamed(session: Awake, name: string, args: string, signal: AbortSignal) {
+    const { turn, workspace } = session.writer.state();
+    const command = commandsIn(services, workspace).find((one) => one.name === name);
+    if (command === undefined) return fail("not_found", `there is no slash command "/${name}" in ${workspace}`);
+    return runCommand(around(session, turn?.id ?? "", AbortSignal.any([signal, stopping.signal])), command, args);
   }
 
   async function interrupt(session: Awake): Promise<Result<string>> {
@@ -334,12 +423,23 @@ export function sessionRegistry(journal: Journal, services: TurnServices): Sessi
     say: (id, options) => withSession(id, (session) => sayTo(session, options)),
     interrupt: (id) => withSession(id, interrupt),
     subscribe: (id, listener, signal) => withSession(id, async (session) => ok(listen(session, listener, signal))),
+    async tools(workspace, signal) {
+      await services.toolsLearned?.(signal);
+      return toolsIn(services, workspace);
+    },
+    callTool: (id, options, signal) => withSession(id, (session) => callTo(session, options, signal)),
+    readArtifact,
+    async commands(workspace, signal) {
+      await services.toolsLearned?.(signal);
+      return commandsIn(services, workspace);
+    },
+    runCommand: (id, name, args, signal) => withSession(id, (session) => runNamed(session, name, args, signal)),
     list,
     fork,
     remove,
     resumeOpenTurns,
-    async answer(id, approvalId, allowed, scope) {
-      const answer = { kind: "answer", approvalId, allowed, scope } as const;
+    async answer(id, approvalId, allowed, scope, content = {}) {
+      const answer = { kind: "answer", approvalId, allowed, scope, content } as const;
       const done = await withSession(id, (session) => command(session, answer));
       return done.ok ? ok(undefined) : done;
     },

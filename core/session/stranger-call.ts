@@ -1,7 +1,7 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import { ToolCallStatus } from "../../proto/gen/clawd/v1/event_pb.ts";
 import { type Failure, ok, type Result } from "../domain/failure.ts";
-import { answerKey, hookCallId } from "../domain/session.ts";
+import { answerKey, definitionKey, hookCallId } from "../domain/session.ts";
 import { askPerson } from "./ask-person.ts";
 import { callStarted, refusal } from "./call-events.ts";
 import { findTool, unknownTool } from "./find-tool.ts";
@@ -76,7 +76,7 @@ async function sayYes(turn: TurnContext, call: Call, principal: string, because:
     const message = `${name} did not run: ${why}`;
     return { ok: false, failure: { code: "denied", message, ...(hint === undefined ? {} : { hint }) } };
   };
-  const known = session.hookAnswers.get(answerKey(principal, `calls ${name}`));
+  const known = session.hookAnswers.get(answerKey(principal, `calls ${definitionKey(name, call.tool.edition)}`));
   if (known === true) return ok(`a person allowed ${principal} to call ${name} for this session`);
   if (known === false) return denied("the person said no for this session");
   const ask = () => askPerson(turn, call, `${principal} wants to make this call; ${because}`);

@@ -1,9 +1,12 @@
+import type { ReadArtifact } from "../domain/artifact.ts";
 import type { Result } from "../domain/failure.ts";
 import type { Hooks } from "../domain/hook.ts";
 import type { PermissionDecision } from "../domain/permission-decision.ts";
+import type { TurnProfile } from "../domain/profile.ts";
 import type { ProviderCatalog } from "../domain/provider.ts";
 import type { SlashCommandSource } from "../domain/slash-command.ts";
 import type { ToolSource } from "../domain/tool.ts";
+import type { ToolFilter } from "../domain/tool-filter.ts";
 import type { TurnRecall } from "../domain/turn-recall.ts";
 import type { Gate } from "./gates.ts";
 import type { Delta } from "./news.ts";
@@ -32,18 +35,26 @@ export const DEFAULT_LIMITS: TurnLimits = {
 export type TurnServices = {
   readonly providers: ProviderCatalog;
   readonly tools: ToolSource;
+  /** Resolves when the tools of what was never asked for them are there, or after a bounded while; undefined when none may come. */
+  readonly toolsLearned?: (signal: AbortSignal) => Promise<void>;
   readonly commands: SlashCommandSource;
+  /** Undefined when nobody keeps any. */
+  readonly readArtifact?: ReadArtifact;
   readonly gates: readonly Gate[];
   readonly hooks: Hooks;
   /** Undefined when conversations are not to be told what memory holds. */
   readonly recall: TurnRecall | undefined;
+  /** Undefined when nothing is learned of the person, and no model told. */
+  readonly profile: TurnProfile | undefined;
+  /** Undefined when the model is shown every tool. */
+  readonly toolFilter: ToolFilter | undefined;
   readonly limits: TurnLimits;
   readonly now: () => number;
   /** Keeps a decision that is made while its session is not there yet. */
   readonly record: (decision: PermissionDecision) => Promise<Result<void>>;
   /** Hears of broken promises of our own code, which end a turn and nothing else. */
   readonly complain: (cause: unknown) => void;
-  readonly newId: (kind: "turn" | "message" | "approval" | "session") => string;
+  readonly newId: (kind: "turn" | "message" | "approval" | "session" | "call") => string;
 };
 
 /** One session at work: a turn while it runs, or what hooks hear outside of one. */

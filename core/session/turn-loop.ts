@@ -71,6 +71,7 @@ async function takeStep(turn: TurnContext): Promise<Ending | undefined> {
 type Asked = { readonly ending: Ending | undefined; readonly calls: readonly ToolCallBlock[] };
 
 async function askModel(turn: TurnContext, { provider, model }: ResolvedModel, step: number): Promise<Asked> {
+  await turn.toolsLearned?.(turn.signal);
   const tools = turn.tools();
   const prompt = await preparePrompt(turn, tools, { step, providerName: provider.name, model });
   if (turn.signal.aborted) return { ending: CANCELLED, calls: [] };
@@ -90,7 +91,8 @@ async function endTurn(turn: TurnContext, { outcome, failure }: Ending): Promise
   const { turnId, writer } = turn;
   const goesOn = (session: Session) => session.turn?.id !== turnId || (outcome === TurnOutcome.DONE && session.steered);
   const heard = await hearEnd(turn, outcome, goesOn);
-  await writer.write((session) => {
+  const model = writer.ahead().turn?.model ?? "";
+  const written = await writer.write((session) => {
     if (goesOn(session)) return ok(heard);
     return ok([
       ...heard,
@@ -100,6 +102,8 @@ async function endTurn(turn: TurnContext, { outcome, failure }: Ending): Promise
       },
     ]);
   });
+  if (written.ok && outcome === TurnOutcome.DONE && writer.state().lastTurn?.id === turnId)
+    turn.profile?.turnDone(model);
 }
 
 const OUTCOMES: Readonly<Partial<Record<TurnOutcome, string>>> = {

@@ -1,0 +1,91 @@
+import { TurnOutcome } from "../../proto/gen/clawd/v1/event_pb.ts";
+import { type Failure, ok } from "../domain/failure.ts";
+import type { ProgramCall } from "../domain/session.ts";
+import { callStarted, refusal } from "./call-events.ts";
+import { judgeCall } from "./judge-call.ts";
+import { runCall } from "./run-call.ts";
+import type { TurnContext } from "./turn-context.ts";
+
+/** Runs one thing after the other, in the order of asking. */
+type OneByOne = (work: () => Promise<void>) => Promise<void>;
+
+/**
+ * Works on the calls of a program until none is open, those that join meanwhile included: each passes the gates, the hooks and,
+ * if need be, a person, as a model's does. Calls that are safe to rerun go together; any other waits for its like. Returns when
+ * `turnEnded` is durable, or when the journal can take nothing more.
+ *
+ * @param hungUp aborts when nobody waits for the call with this id any more
+ */
+export async function runProgramTurn(turn: TurnContext, hungUp: (callId: string) => AbortSignal): Promise<void> {
+  const { writer, turnId } = turn;
+  const taken = new Set<string>();
+  const oneByOne = queue();
+  const forever = new AbortController().signal;
+  while (writer.failure() === undefined && writer.state().turn?.id === turnId) {
+    const { programCalls } = writer.state();
+    for (const call of programCalls.values()) {
+      if (taken.has(call.callId)) continue;
+      taken.add(call.callId);
+      void answerCall({ ...turn, signal: AbortSignal.any([turn.signal, hungUp(call.callId)]) }, call, oneByOne);
+    }
+    if (programCalls.size === 0) await endIfIdle(turn);
+    else {
+      await writer.until(
+        (session) => session.programCalls.size === 0 || [...session.programCalls.keys()].some((id) => !taken.has(id)),
+        forever,
+      );
+    }
+  }
+}
+
+/** The writer's order decides: a call that is asked for just now is either in this turn or begins the next. */
+async function endIfIdle({ writer, turnId, signal }: TurnContext): Promise<void> {
+  await writer.write((session) => {
+    if (session.turn?.id !== turnId || session.programCalls.size > 0) return ok([]);
+    const outcome = session.turn.interrupted || signal.aborted ? TurnOutcome.CANCELLED : TurnOutcome.DONE;
+    return ok([{ case: "turnEnded", value: { turnId, outcome } }]);
+  });
+}
+
+/** Brings one call to its end. Never throws. */
+async function answerCall(turn: TurnContext, call: ProgramCall, oneByOne: OneByOne): Promise<void> {
+  try {
+    await judgeAndRun(turn, call, oneByOne);
+  } catch (cause) {
+    turn.complain(cause);
+    const message = `the call of ${call.tool} broke: ${cause instanceof Error ? cause.message : String(cause)}`;
+    const failure: Failure = { code: "unavailable", message, hint: "a fault of clawd: clawd.log has the place" };
+    await turn.writer.post([refusal(turn.turnId, call.callId, call.tool, failure, [])]);
+  }
+}
+
+async function judgeAndRun(turn: TurnContext, { callId, tool, args }: ProgramCall, oneByOne: OneByOne): Promise<void> {
+  const { writer, turnId, signal } = turn;
+  await turn.toolsLearned?.(signal);
+  const { bodies, started } = await judgeCall(turn, turn.tools(), { kind: "toolCall", callId, tool, args }, nothing);
+  if (started === undefined) return writer.post(bodies);
+  const { call, trace, attempt } = started;
+
+  async function run(): Promise<void> {
+    // Between the judging and this somebody may have said stop, and not every tool looks at the signal before it acts.
+    if (signal.aborted) {
+      const failure: Failure = { code: "cancelled", message: `${call.tool.name} was interrupted before it began` };
+      return writer.post([...bodies, refusal(turnId, callId, call.tool.name, failure, trace)]);
+    }
+    const written = await writer.write(() => ok([...bodies, callStarted(turnId, call, trace, attempt)]));
+    if (written.ok) await writer.post(await runCall(turn, call));
+  }
+
+  await (call.tool.rerun === "safe" ? run() : oneByOne(run));
+}
+
+function queue(): OneByOne {
+  let last: Promise<unknown> = Promise.resolve();
+  return (work) => {
+    const done = last.then(work);
+    last = done.catch(nothing);
+    return done;
+  };
+}
+
+async function nothing(): Promise<void> {}
