@@ -1,7 +1,10 @@
 import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { bundleFixture } from "../../plugin-host/fixtures/plugin-lab.ts";
+import { bundleFixture, type FolderFiles } from "../../plugin-host/fixtures/plugin-lab.ts";
+import { GO_PLUGINS } from "./go-plugins.ts";
+import { PYTHON_PLUGINS } from "./python-plugins.ts";
+import { RUST_PLUGINS } from "./rust-plugins.ts";
 
 /**
  * The one plugin of the contract suite, in each language and on each library that we promise to work. Its name is
@@ -21,10 +24,11 @@ export type ContractPlugin = {
   /** The same, a second late. */
   readonly slowly: {
     readonly command: readonly [string, ...string[]];
-    readonly files: Readonly<Record<string, string>>;
+    readonly files: FolderFiles;
   };
-  /** By name: what its folder holds. */
-  readonly files: () => Promise<Readonly<Record<string, string>>>;
+  readonly files: () => Promise<FolderFiles>;
+  /** What it must see beside its folder, absolute: the packages of its language. */
+  readonly readable?: readonly string[];
   /** What it chooses when it may. */
   readonly major: number;
   readonly wire: string;
@@ -76,4 +80,7 @@ export const CONTRACT_PLUGINS: readonly ContractPlugin[] = [
     wire: "Connect JSON",
     missing: hasPython ? undefined : `there is no ${PYTHON} here`,
   },
+  ...PYTHON_PLUGINS,
+  ...GO_PLUGINS,
+  ...RUST_PLUGINS,
 ];

@@ -1,17 +1,18 @@
 import { randomBytes } from "node:crypto";
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { launcher } from "../../plugin-host/fixtures/plugin-lab.ts";
+import { isAbsolute, join } from "node:path";
+import { type FolderFiles, writeFolder } from "../../plugin-host/fixtures/plugin-lab.ts";
 import { hearHello, sayBoot } from "../../plugin-host/link/handshake.ts";
 import { createLogRing } from "../../plugin-host/link/log-ring.ts";
 import { dialPlugin } from "../../plugin-host/link/plugin-client.ts";
 import type { PluginLink, ToolNews } from "../../plugin-host/link/plugin-link.ts";
 import type { Started } from "../../plugin-host/link/start-outcome.ts";
 import { type Hello, Wire } from "../../proto/gen/clawd/plugin/v1/plugin_pb.ts";
-import type { LeasedProcess } from "../../sandbox/os/launcher.ts";
+import type { LaunchSpec, LeasedProcess } from "../../sandbox/os/launcher.ts";
+import { type Place, SANDBOX } from "./places.ts";
 
-/** One process of a plugin in the sandbox of this machine, with nothing of the host but its wire. */
+/** One process of a plugin in a place, with nothing of the host but its wire. */
 export type PluginRig = {
   readonly hello: Started<Hello>;
   /** Speaks to it; only when it said a good hello. */
@@ -28,24 +29,33 @@ export type PluginRig = {
 
 const START_TIMEOUT_MS = 15_000;
 
+export type RigChange = {
+  readonly hostMajors?: readonly number[];
+  readonly readable?: readonly string[];
+  /** The sandbox of this machine unless told otherwise. */
+  readonly place?: Place;
+};
+
 export async function startRig(
   command: readonly [string, ...string[]],
-  files: Readonly<Record<string, string>>,
-  { hostMajors = [1, 2] }: { hostMajors?: readonly number[] } = {},
+  files: FolderFiles,
+  { hostMajors = [1, 2], readable = [], place = SANDBOX }: RigChange = {},
 ): Promise<PluginRig> {
   const dir = mkdtempSync(join(tmpdir(), "rig-"));
   const [folder, sockets] = [join(dir, "plugin"), join(dir, "run")];
   for (const path of [folder, sockets]) mkdirSync(path, { mode: 0o700 });
-  for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
   const [program, ...args] = command;
-  const plugin = launcher.launch({
-    command: [program === "node" ? process.execPath : program, ...args],
+  writeFolder(folder, files, program);
+  const spec: LaunchSpec = {
+    command: [programIn(folder, program), ...args],
     cwd: folder,
     env: { PATH: "/usr/local/bin:/usr/bin:/bin", LANG: "C.UTF-8", HOME: folder, CLAWD_PLUGIN: "1" },
-    confinement: { read: [folder], write: [sockets], network: "none", system: "programs" },
+    confinement: { read: [folder, ...readable], write: [sockets], network: "none", system: "programs" },
     limits: {},
     pipes: 1,
-  });
+  };
+  const launched = await place.launch(spec, sockets);
+  const plugin = launched.process;
   const log = createLogRing(Date.now);
   const drained = Promise.all([log.drain("stdout", plugin.stdout), log.drain("stderr", plugin.stderr)]);
   const [listen, host] = [join(sockets, "p.sock"), join(sockets, "h.sock")];
@@ -85,9 +95,16 @@ export async function startRig(
       await plugin.exited;
       for (const stream of [plugin.stdin, plugin.stdout, plugin.stderr, ...plugin.pipes]) stream.destroy();
       await drained;
+      await launched.close();
       rmSync(dir, { recursive: true, force: true });
     },
   };
+}
+
+/** As a manifest means it: Node, a file of the folder, or a program of the system. */
+function programIn(folder: string, program: string): string {
+  if (program === "node") return process.execPath;
+  return program.includes("/") && !isAbsolute(program) ? join(folder, program) : program;
 }
 
 /** All that a stream says. */

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createClient } from "@connectrpc/connect";
 import { createConnectTransport } from "@connectrpc/connect-node";
-import { DaemonService, JournalService, MemoryService } from "../../proto/gen/clawd/v1/admin_pb.ts";
+import { DaemonService, JournalService, MemoryService, ProfileService } from "../../proto/gen/clawd/v1/admin_pb.ts";
 import { SessionService } from "../../proto/gen/clawd/v1/session_pb.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
@@ -71,6 +71,7 @@ export function dial(home: string) {
     daemon: createClient(DaemonService, transport),
     sessions: createClient(SessionService, transport),
     memory: createClient(MemoryService, transport),
+    profile: createClient(ProfileService, transport),
     journals: createClient(JournalService, transport),
   };
 }

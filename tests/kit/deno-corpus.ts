@@ -15,6 +15,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import type { Ran } from "./claw.ts";
+import { echoWebSocket } from "./web-socket-echo.ts";
 
 const CORPUS = join(import.meta.dirname, "../deno");
 /** Longest a script of the corpus may take, when the machine is busy with others. */
@@ -32,6 +33,8 @@ export type CorpusScript = {
   /** Both refuse the flags themselves. */
   readonly refused: boolean;
   readonly needsBubblewrap: boolean;
+  /** What it reads. */
+  readonly input: string;
 };
 
 /** Variables that every script could see, if it were let. */
@@ -51,6 +54,7 @@ export function readCorpus(): readonly CorpusScript[] {
         says: field("says") ?? "",
         refused: field("refused") !== undefined,
         needsBubblewrap: field("needs") === "bubblewrap",
+        input: (field("input") ?? "").replaceAll("\\n", "\n"),
       };
     });
 }
@@ -82,12 +86,13 @@ export function openCorpusFolder(script: string, parent: string): string {
   return folder;
 }
 
-/** Runs a program in a folder, with nothing to read, and hears it to its end. */
+/** Runs a program in a folder and hears it to its end. */
 export function runIn(
   folder: string,
   program: string,
   args: readonly string[],
   env: Readonly<Record<string, string | undefined>>,
+  input: string,
 ): Promise<Ran> {
   return new Promise((resolve) => {
     const options = { env, cwd: folder, timeout: RUN_LIMIT_MS, killSignal: "SIGKILL", encoding: "utf8" } as const;
@@ -95,7 +100,7 @@ export function runIn(
       const code = error === null ? 0 : typeof error.code === "number" ? error.code : -1;
       resolve({ code, stdout, stderr });
     });
-    child.stdin?.end();
+    child.stdin?.end(input);
   });
 }
 
@@ -125,6 +130,10 @@ export function openCorpusParent(): string {
 export async function startCorpusServer(): Promise<{ readonly port: number; close(): void }> {
   const server = createServer((request, response) => {
     void answer(request, response);
+  });
+  server.on("upgrade", (request, socket) => {
+    if (request.url === "/socket") echoWebSocket(request, socket);
+    else socket.end("HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\n\r\n");
   });
   server.listen(0, "127.0.0.1");
   await new Promise((resolve) => server.once("listening", resolve));

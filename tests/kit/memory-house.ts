@@ -7,7 +7,7 @@ import { type JsonObject, type JsonValue, toJson } from "@bufbuild/protobuf";
 import { ListValueSchema } from "@bufbuild/protobuf/wkt";
 import type { IndexResponse } from "../../proto/gen/clawd/v1/admin_pb.ts";
 import { type Event, ToolCallStatus } from "../../proto/gen/clawd/v1/event_pb.ts";
-import { CLAW, dial, type Ran, startDaemon } from "./claw.ts";
+import { CLAW, dial, eventually, type Ran, startDaemon } from "./claw.ts";
 
 /** How a tool call ended. */
 export type Called = { readonly done: boolean; readonly output: string };
@@ -17,6 +17,8 @@ export type MemoryHouse = {
   readonly home: string;
   /** Real path. */
   readonly workspace: string;
+  /** Of its daemons and of `claw`. */
+  readonly env: Readonly<Record<string, string>>;
   dial(): ReturnType<typeof dial>;
   /** Writes files of the workspace; the folders they lie in are made. */
   files(files: Readonly<Record<string, string | Uint8Array>>): Promise<void>;
@@ -24,6 +26,8 @@ export type MemoryHouse = {
   up(env?: Readonly<Record<string, string>>): Promise<void>;
   /** Ends the daemon. */
   down(how?: "SIGTERM" | "SIGKILL"): Promise<void>;
+  /** Of the daemon that was started last. */
+  pid(): number;
   /** What the daemons of this house wrote to their logs. */
   log(): string;
   claw(...args: readonly string[]): Promise<Ran>;
@@ -39,20 +43,31 @@ export type MemoryHouse = {
   index(folder?: string): Promise<IndexResponse>;
   /** Ids or paths of what is found, best first. */
   found(query: string, mode?: string): Promise<readonly string[]>;
+  /** Texts of what a search finds, by words unless another mode is named, best first. */
+  texts(query: string, more?: TextsMore): Promise<readonly string[]>;
+  /** Resolves when every piece has its vector. */
+  embedded(): Promise<void>;
   sql(query: string): Promise<readonly (readonly JsonValue[])[]>;
   close(): Promise<void>;
 };
 
-export async function openMemoryHouse(): Promise<MemoryHouse> {
-  const home = await mkdtemp(join(tmpdir(), "clawd-home-"));
+export type TextsMore = { readonly mode?: string; readonly workspace?: string; readonly sessionId?: string };
+
+/** @param place the daemon's data folder; by default one of its own. KEEP_HOME in the environment leaves it there for a look. */
+export async function openMemoryHouse(
+  more: Readonly<Record<string, string>> = {},
+  place?: string,
+): Promise<MemoryHouse> {
+  const home = place ?? (await mkdtemp(join(tmpdir(), "clawd-home-")));
   const workspace = await realpath(await mkdtemp(join(tmpdir(), "clawd-work-")));
-  const base = { PATH: process.env.PATH ?? "", HOME: home, CLAWD_HOME: home, NO_COLOR: "1" };
+  const base = { PATH: process.env.PATH ?? "", HOME: home, CLAWD_HOME: home, NO_COLOR: "1", ...more };
   let child: ChildProcess | undefined;
   let said = "";
 
   const house: MemoryHouse = {
     home,
     workspace,
+    env: base,
     dial: () => dial(home),
     async files(files) {
       for (const [path, content] of Object.entries(files)) {
@@ -72,6 +87,7 @@ export async function openMemoryHouse(): Promise<MemoryHouse> {
       child.kill(how);
       await ended;
     },
+    pid: () => child?.pid ?? 0,
     log: () => said,
     claw: (...args) =>
       new Promise((resolve) => {
@@ -119,11 +135,26 @@ export async function openMemoryHouse(): Promise<MemoryHouse> {
       const { hits } = await dial(home).memory.search({ query, mode, limit: 20, viewer: { workspace } });
       return hits.map(({ path, memoryId }) => (path === "" ? memoryId : path.replace(`${workspace}/`, "")));
     },
+    async texts(query, { mode = "lexical", workspace: folder = "", sessionId = "" } = {}) {
+      const viewer = { workspace: folder, sessionId };
+      const { hits } = await dial(home).memory.search({ query, mode, limit: 100, viewer });
+      return hits.map(({ text }) => text);
+    },
+    async embedded() {
+      // After a start nothing is loaded before somebody asks.
+      await house.texts("vectors", { mode: "hybrid" });
+      await eventually(
+        () => dial(home).memory.stats({}),
+        ({ toEmbed }) => toEmbed === 0,
+        "that every piece has its vector",
+      );
+    },
     sql: async (sql) =>
       (await dial(home).journals.query({ sql })).rows.map((row) => toJson(ListValueSchema, row) as JsonValue[]),
     async close() {
       await house.down();
-      await rm(home, { recursive: true, force: true });
+      if (process.env.KEEP_HOME === undefined) await rm(home, { recursive: true, force: true });
+      else console.log("kept", home);
       await rm(workspace, { recursive: true, force: true });
     },
   };

@@ -6,8 +6,10 @@ import { ok } from "../../core/domain/failure.ts";
 import { type Hooks, NO_HOOKS } from "../../core/domain/hook.ts";
 import type { Journal } from "../../core/domain/journal.ts";
 import type { PermissionDecision } from "../../core/domain/permission-decision.ts";
+import type { TurnProfile } from "../../core/domain/profile.ts";
 import type { SlashCommand } from "../../core/domain/slash-command.ts";
 import type { Tool, ToolContext, ToolOutcome } from "../../core/domain/tool.ts";
+import type { ToolFilter } from "../../core/domain/tool-filter.ts";
 import type { TurnRecall } from "../../core/domain/turn-recall.ts";
 import { openJournal } from "../../core/journal/jsonl-journal.ts";
 import { standardGates } from "../../core/session/gates.ts";
@@ -42,6 +44,8 @@ export type HouseOptions = {
   readonly commands?: readonly SlashCommand[];
   readonly hooks?: Hooks;
   readonly recall?: TurnRecall;
+  readonly profile?: TurnProfile;
+  readonly toolFilter?: ToolFilter;
   readonly limits?: Partial<TurnLimits>;
   readonly dir?: string;
 };
@@ -52,6 +56,8 @@ export async function openHouse({
   commands = [],
   hooks,
   recall,
+  profile,
+  toolFilter,
   limits,
   dir,
 }: HouseOptions): Promise<House> {
@@ -80,6 +86,8 @@ export async function openHouse({
     gates: standardGates([{ pattern: "forbidden", verdict: "deny" }], protectedPath),
     hooks: quiet,
     recall,
+    profile,
+    toolFilter,
     async record(decision) {
       decisions.push(decision);
       return ok(undefined);

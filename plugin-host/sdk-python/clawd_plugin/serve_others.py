@@ -1,0 +1,49 @@
+"""Embedders, sources of documents, slash commands."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from .gen.clawd.plugin.v1 import plugin_pb2 as v1
+from .life import Life, offered
+from .running import News, invoke
+from .server import Send
+from .types import Document, Say, Show
+from .values import sayable
+
+
+async def embed(life: Life, request: Any) -> Any:
+    function = offered(life.offers.embedders.get(request.embedder), "embedder", request.embedder)
+    about = (list(request.texts), "query" if request.is_query else "document")
+    vectors = await invoke(function, about, {}, life.call(), life.work, life.pool)
+    return v1.EmbedResponse(vectors=[v1.Vector(values=vector) for vector in vectors])
+
+
+async def list_documents(life: Life, request: Any, send: Send) -> None:
+    function = offered(life.offers.sources.get(request.source), "memory source", request.source)
+    news = News()
+
+    async def emit(document: Document) -> None:
+        if not isinstance(document, Document):
+            raise TypeError(f"a memory source yields Documents, not a {type(document).__name__}")
+        await news.put(document, len(document.text))
+
+    task = asyncio.ensure_future(invoke(function, (), {}, life.call(), life.work, life.pool, emit))
+    try:
+        async for one in news.during(task):
+            words = {"document_id": sayable(one.id), "text": sayable(one.text), "title": sayable(one.title)}
+            await send(v1.ListDocumentsResponse(**words))
+        task.result()
+    finally:
+        task.cancel()
+
+
+async def run_command(life: Life, request: Any) -> Any:
+    function = offered(life.offers.commands.get(request.command), "command", f"/{request.command}")
+    answer = await invoke(function, (request.args,), {}, life.call(request), life.work, life.pool)
+    if isinstance(answer, Say):
+        return v1.RunSlashCommandResponse(say=sayable(answer.text))
+    if not isinstance(answer, Show):
+        raise TypeError(f"a slash command answers Say or Show, not a {type(answer).__name__}")
+    return v1.RunSlashCommandResponse(show=sayable(answer.text))
