@@ -1,3 +1,4 @@
+import type { JsonObject } from "@bufbuild/protobuf";
 import { type ApprovalAsked, ApprovalScope } from "../proto/gen/clawd/v1/event_pb.ts";
 import { SessionService } from "../proto/gen/clawd/v1/session_pb.ts";
 import type { Context } from "./command.ts";
@@ -15,7 +16,17 @@ export type Approvals = {
   close(): void;
 };
 
+/** A question that waits for this terminal. */
+type Open = {
+  readonly prompt: AbortController;
+  readonly choice: Choice;
+  /** What is to be filled in beside the yes. */
+  readonly form: JsonObject | undefined;
+};
+
 type Decision = { readonly allowed: boolean; readonly scope: ApprovalScope };
+
+type Answer = Decision & { readonly sessionId: string; readonly approvalId: string };
 
 /** What can be pressed, and the line that says so. */
 type Choice = {
@@ -60,7 +71,7 @@ function choiceFor(question: ApprovalAsked): Choice {
 
 export function openApprovals(context: Context, conversation: Conversation, interrupt: () => void): Approvals {
   const { screen } = context;
-  const open = new Map<string, { readonly prompt: AbortController; readonly choice: Choice }>();
+  const open = new Map<string, Open>();
   let begun = false;
   let busy = false;
   /** The question that keys answer now. */
@@ -70,7 +81,7 @@ export function openApprovals(context: Context, conversation: Conversation, inte
     prompting = "";
     screen.unask();
   }
-  async function decide(approvalId: string, prompt: AbortController, choice: Choice): Promise<void> {
+  async function decide(approvalId: string, { prompt, choice, form }: Open): Promise<void> {
     const { decisions, question, shortQuestion } = choice;
     const show = (): void => {
       prompting = approvalId;
@@ -82,17 +93,33 @@ export function openApprovals(context: Context, conversation: Conversation, inte
     const decision = decisions[key ?? ""];
     if (decision === undefined) return;
     const answer = { sessionId: conversation.sessionId, approvalId, ...decision };
+    if (form !== undefined && decision.allowed) return answerForm(answer, form, prompt.signal);
     const told = await conversation.call(SessionService.method.answer, answer);
     // Somebody else was faster: the event that says so settles the question.
     if (!told.ok && !prompt.signal.aborted) screen.note(`  ${told.trouble.message}`);
+  }
+
+  /** Again and again until what was filled in fits, or somebody else was faster. */
+  async function answerForm(answer: Answer, form: JsonObject, signal: AbortSignal): Promise<void> {
+    const { fillIn } = await import("./answer-form.ts");
+    const terminal = { stdin: context.stdin, output: process.stderr, note: screen.note };
+    while (!signal.aborted) {
+      const content = await fillIn(form, terminal, signal);
+      if (content === "interrupted") return interrupt();
+      if (content === undefined) return;
+      const told = await conversation.call(SessionService.method.answer, { ...answer, content });
+      if (told.ok || signal.aborted) return;
+      screen.note(`  ${told.trouble.message}`);
+      if (told.trouble.kind !== "refused") return;
+    }
   }
 
   /** One prompt at a time; the map keeps the order in which the questions came. */
   async function work(): Promise<void> {
     if (busy || !begun) return;
     busy = true;
-    for (const [approvalId, { prompt, choice }] of open) {
-      await decide(approvalId, prompt, choice);
+    for (const [approvalId, one] of open) {
+      await decide(approvalId, one);
       open.delete(approvalId);
     }
     busy = false;
@@ -100,7 +127,8 @@ export function openApprovals(context: Context, conversation: Conversation, inte
 
   return {
     asked(question) {
-      open.set(question.approvalId, { prompt: new AbortController(), choice: choiceFor(question) });
+      const { approvalId, requestedSchema: form } = question;
+      open.set(approvalId, { prompt: new AbortController(), choice: choiceFor(question), form });
       void work();
     },
     settled(approvalId) {

@@ -43,6 +43,44 @@ const SEARCH_FLAGS: readonly Flag[] = [
   JSON_FLAG,
 ];
 
+/** Deno's flags. */
+const SCRIPT_PERMISSIONS = {
+  openFlags: [
+    {
+      prefix: "allow-",
+      value: "KIND[=LIST]",
+      about: "grant read, write, net, env, run or sys (-R -W -N -E -S for short)",
+    },
+    { prefix: "deny-", value: "KIND[=LIST]", about: "refuse it, whatever is granted" },
+  ],
+  openLetters: {
+    R: "allow-read",
+    W: "allow-write",
+    N: "allow-net",
+    E: "allow-env",
+    S: "allow-sys",
+    I: "allow-import",
+    A: "allow-all",
+  },
+} as const;
+const SCRIPT_FLAGS: readonly Flag[] = [
+  { name: "no-prompt", kind: "switch", about: "refuse the rest; without it a person at a terminal is asked" },
+  {
+    name: "runtime",
+    kind: "text",
+    value: "NAME",
+    about: "isolate, or deno: your own Deno, held to the same grant",
+  },
+  { name: "time-limit", kind: "text", value: "TIME", about: "end it after so long, e.g. 500ms, 5m (default 60s)" },
+  { name: "memory-limit", kind: "text", value: "MIB", about: "end it when it needs more memory (default 128)" },
+  {
+    name: "import-map",
+    kind: "text",
+    value: "FILE",
+    about: "what words in imports mean (default: deno.json beside it)",
+  },
+];
+
 /** Every command, in the order of the help. */
 export const COMMANDS: readonly CommandEntry[] = [
   {
@@ -147,31 +185,30 @@ export const COMMANDS: readonly CommandEntry[] = [
     path: ["run"],
     about: "run a TypeScript or JavaScript file in the sandbox, with Deno's permission flags",
     positionals: exactly("FILE"),
-    openFlags: [
-      {
-        prefix: "allow-",
-        value: "KIND[=LIST]",
-        about: "grant read, write, net, env, run or sys (-R -W -N -E -S for short)",
-      },
-      { prefix: "deny-", value: "KIND[=LIST]", about: "refuse it, whatever is granted" },
-    ],
-    openLetters: {
-      R: "allow-read",
-      W: "allow-write",
-      N: "allow-net",
-      E: "allow-env",
-      S: "allow-sys",
-      I: "allow-import",
-      A: "allow-all",
-    },
+    ...SCRIPT_PERMISSIONS,
     examples: ["run --allow-read=./data --allow-env=LANG script.ts ARG", "run -RW=. --time-limit=5m build.ts"],
     tail: true,
-    flags: [
-      { name: "no-prompt", kind: "switch", about: "refuse the rest; without it a person at a terminal is asked" },
-      { name: "time-limit", kind: "text", value: "TIME", about: "end it after so long, e.g. 500ms, 5m (default 60s)" },
-      { name: "memory-limit", kind: "text", value: "MIB", about: "end it when it needs more memory (default 128)" },
-    ],
+    flags: SCRIPT_FLAGS,
     load: async () => (await import("./commands/run.ts")).run,
+  },
+  {
+    path: ["test"],
+    about: "run the tests that files declare with Deno.test, each file alone in the sandbox",
+    positionals: { names: ["FILE"], min: 1, max: Number.POSITIVE_INFINITY },
+    ...SCRIPT_PERMISSIONS,
+    examples: ["test words.test.ts", "test --allow-read=./data --filter parse tests/*.test.ts"],
+    flags: [
+      {
+        name: "filter",
+        kind: "text",
+        value: "TEXT",
+        about: "only tests with this in their name, or that match /PATTERN/",
+      },
+      { name: "fail-fast", kind: "switch", about: "end with the first test that fails" },
+      ...SCRIPT_FLAGS.filter(({ name }) => name !== "runtime"),
+      JSON_FLAG,
+    ],
+    load: async () => (await import("./commands/test.ts")).test,
   },
   {
     path: ["hook", "list"],
@@ -305,6 +342,48 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import("./commands/plugin.ts")).revokePlugin,
   },
   {
+    path: ["plugin", "enrol"],
+    about: "make a one-time token by which a plugin of another machine is let in",
+    positionals: exactly("NAME"),
+    examples: ["plugin enrol weather", "plugin enrol weather --at 10.0.0.7:7444"],
+    flags: [
+      { name: "ttl", kind: "text", value: "TIME", about: "how long the token holds, e.g. 10m, 24h (default 10m)" },
+      { name: "at", kind: "text", value: "HOST:PORT", about: "where its agent listens (default: the agent dials in)" },
+      { name: "services", kind: "switch", about: "let it keep values and artifacts here, and ask you questions" },
+      JSON_FLAG,
+    ],
+    load: async () => (await import("./commands/plugin-remote.ts")).enrolPlugin,
+  },
+  {
+    path: ["plugin", "unenrol"],
+    about: "cut a plugin of another machine off, at once",
+    positionals: exactly("NAME"),
+    flags: [JSON_FLAG],
+    load: async () => (await import("./commands/plugin-remote.ts")).unenrolPlugin,
+  },
+  {
+    path: ["plugin", "agent"],
+    about: "run a plugin of this machine for a daemon on another one",
+    positionals: exactly("FOLDER"),
+    openFlags: [
+      { prefix: "allow-", value: "KIND[=LIST]", about: "let it have read, write, net, env or run of this machine" },
+      { prefix: "deny-", value: "KIND[=LIST]", about: "refuse it, whatever is granted" },
+    ],
+    examples: ["plugin agent ./weather --token clawd-enrol-… --allow-net=api.example.com:443"],
+    flags: [
+      { name: "token", kind: "text", value: "TOKEN", about: "enrol first, with what claw plugin enrol NAME printed" },
+      { name: "listen", kind: "text", value: "HOST:PORT", about: "wait for the daemon (default: dial it)" },
+      {
+        name: "state",
+        kind: "text",
+        value: "DIR",
+        about: "its key and its copy of the plugin (default: in $CLAWD_HOME/agents)",
+      },
+      { name: "trust", kind: "switch", about: "let it run without a sandbox where this machine has none" },
+    ],
+    load: async () => (await import("./commands/plugin-agent.ts")).runPluginAgent,
+  },
+  {
     path: ["plugin", "reload"],
     about: "read a plugin's files again and restart it",
     positionals: exactly("NAME"),
@@ -317,6 +396,133 @@ export const COMMANDS: readonly CommandEntry[] = [
     positionals: exactly("NAME"),
     flags: [JSON_FLAG],
     load: async () => (await import("./commands/plugin.ts")).showPluginLog,
+  },
+  {
+    path: ["mcp", "list"],
+    about: "MCP servers, with those of this folder's .mcp.json that wait for a yes",
+    positionals: NONE,
+    flags: [JSON_FLAG],
+    load: async () => (await import("./commands/mcp.ts")).listMcpServers,
+  },
+  {
+    path: ["mcp", "add"],
+    about: "write a server into mcp.json: what starts it, or where it is dialled",
+    positionals: { names: ["NAME", "COMMAND or URL"], min: 2, max: Number.POSITIVE_INFINITY },
+    examples: [
+      "mcp add files -- npx -y @modelcontextprotocol/server-filesystem /home/me/notes",
+      'mcp add --transport http --header "Authorization: Bearer ${TOKEN}" tracker https://mcp.example.com/mcp',
+    ],
+    flags: [
+      { name: "env", kind: "list", value: "NAME=VALUE", about: "a variable that it gets" },
+      { name: "transport", kind: "text", value: "KIND", about: "stdio, http or sse (default: by the second word)" },
+      { name: "header", kind: "list", value: "NAME: VALUE", about: "a header that is sent to it" },
+      { name: "timeout", kind: "text", value: "MS", about: "how long it may show no sign of life (default 5000)" },
+      { name: "trust", kind: "switch", about: "let it run without a sandbox where the machine has none" },
+      { name: "replace", kind: "switch", about: "put it in the place of one of the same name" },
+      JSON_FLAG,
+    ],
+    openFlags: [{ prefix: "allow-", value: "KIND[=LIST]", about: "what it may touch: net, read, write, run" }],
+    load: async () => (await import("./commands/mcp-change.ts")).addMcpServer,
+  },
+  {
+    path: ["mcp", "import"],
+    about: "take over the servers of a file that has them under mcpServers",
+    positionals: exactly("FILE"),
+    examples: ["mcp import ~/.claude.json"],
+    flags: [{ name: "replace", kind: "switch", about: "put them in the places of those of the same names" }, JSON_FLAG],
+    load: async () => (await import("./commands/mcp-change.ts")).importMcpServers,
+  },
+  {
+    path: ["mcp", "show"],
+    about: "what a server is, may touch and offers",
+    positionals: exactly("NAME"),
+    flags: [JSON_FLAG],
+    load: async () => (await import("./commands/mcp.ts")).showMcpServer,
+  },
+  {
+    path: ["mcp", "approve"],
+    about: "say yes to a server of this folder's .mcp.json, or to tools that changed",
+    positionals: exactly("NAME"),
+    flags: [{ name: "yes", kind: "switch", about: "without being asked" }],
+    load: async () => (await import("./commands/mcp-change.ts")).approveMcpServer,
+  },
+  {
+    path: ["mcp", "login"],
+    about: "log in at a server that wants it: shows what to open in a browser, and waits for its answer",
+    positionals: exactly("NAME"),
+    flags: [
+      {
+        name: "port",
+        kind: "text",
+        value: "N",
+        about: "the port of this machine that the browser comes back to (default: a free one)",
+      },
+      JSON_FLAG,
+    ],
+    load: async () => (await import("./commands/mcp-login.ts")).logInAtMcpServer,
+  },
+  {
+    path: ["mcp", "logout"],
+    about: "forget what a login gave",
+    positionals: exactly("NAME"),
+    flags: [],
+    load: async () => (await import("./commands/mcp-login.ts")).logOutOfMcpServer,
+  },
+  {
+    path: ["mcp", "remove"],
+    about: "take a server out of mcp.json, with what it kept",
+    positionals: exactly("NAME"),
+    flags: [JSON_FLAG],
+    load: async () => (await import("./commands/mcp-change.ts")).removeMcpServer,
+  },
+  {
+    path: ["mcp", "reload"],
+    about: "read the files with servers again",
+    positionals: NONE,
+    flags: [JSON_FLAG],
+    load: async () => (await import("./commands/mcp-change.ts")).reloadMcpServers,
+  },
+  {
+    path: ["mcp", "serve"],
+    about: "be a server for clients of this protocol: clawd's tools, memory and conversations, under your rules",
+    positionals: NONE,
+    examples: ["mcp serve --workspace ~/project", 'mcp serve --http 127.0.0.1:7800 --tool read --tool "memory_*"'],
+    flags: [
+      {
+        name: "http",
+        kind: "text",
+        value: "[HOST:]PORT",
+        about: "over HTTP on this machine in place of stdin and stdout",
+      },
+      { name: "listen", kind: "text", value: "HOST:PORT", about: "over HTTP, for other machines, too" },
+      {
+        name: "token-file",
+        kind: "text",
+        value: "FILE",
+        about: "the token that HTTP clients need (default: a fresh one)",
+      },
+      {
+        name: "tool",
+        kind: "list",
+        value: "[AS=]TOOL",
+        about: "offer only such tools (default: all but those of other MCP servers)",
+      },
+      {
+        name: "prompt",
+        kind: "list",
+        value: "[AS=]COMMAND",
+        about: "offer only such slash commands as prompts (default: all but those of other MCP servers)",
+      },
+      {
+        name: "session",
+        kind: "text",
+        value: "ID",
+        about: "do everything in this session (default: new ones for each client)",
+      },
+      ...SAY_FLAGS.filter(({ name }) => ["workspace", "allow", "yolo"].includes(name)),
+      { name: "json", kind: "switch", about: "print where it listens as JSON" },
+    ],
+    load: async () => (await import("./commands/mcp-serve.ts")).serveMcp,
   },
   {
     path: ["memory", "index"],
@@ -460,6 +666,27 @@ export const COMMANDS: readonly CommandEntry[] = [
     positionals: exactly("DIR"),
     flags: [JSON_FLAG],
     load: async () => (await import("./commands/memory-store.ts")).evaluateMemory,
+  },
+  {
+    path: ["profile", "show"],
+    about: "what was learned of you, where [profile] in config.toml is on",
+    positionals: NONE,
+    flags: [JSON_FLAG],
+    load: async () => (await import("./commands/profile.ts")).showProfile,
+  },
+  {
+    path: ["profile", "history"],
+    about: "every version of it, newest first",
+    positionals: NONE,
+    flags: [{ name: "limit", kind: "text", value: "N", about: "the most rows (default 100)" }, JSON_FLAG],
+    load: async () => (await import("./commands/profile.ts")).listProfileVersions,
+  },
+  {
+    path: ["profile", "delete"],
+    about: "take it off the disk, all versions included",
+    positionals: NONE,
+    flags: [JSON_FLAG],
+    load: async () => (await import("./commands/profile.ts")).deleteProfile,
   },
   {
     path: ["audit", "verify"],

@@ -18,10 +18,13 @@ export type Context = {
   readonly temporaryFolder: string;
   readonly screen: Screen;
   readonly stdin: NodeJS.ReadStream;
+  readonly inputIsTerminal: boolean;
   /** True when a person sits at a terminal and can answer questions. */
   readonly attended: boolean;
   /** Hears Ctrl-C; the returned function stops hearing. While nobody hears, Ctrl-C ends the program. */
   onInterrupt(heard: () => void): () => void;
+  /** The same for being asked to end. */
+  onTerminate(heard: () => void): () => void;
   /** Connects to the daemon and starts it when it is missing. */
   dial(): Promise<Result<Connection>>;
   /** Runs another command of this program in place. */

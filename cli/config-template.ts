@@ -53,10 +53,24 @@ export const CONFIG_TEMPLATE = `# The settings of clawd. Take the "# " before a 
 # rrf = "weighted"                  # "unweighted": ranks by words and by vectors count the same
 # vector_weight = 1.0               # what ranks by vectors count beside 1 for words; 0.1 for the built-in embedder
 # half_life_days = 0                # a hit this old counts half; 0: age does not matter
+# store_limit_mib = 0               # what indexing may put on the disk; there it stops, and searching goes on. 0: what there is room for
 # recall = true                     # ask memory with a person's words before the model is asked
 # recall_tokens = 1000
 # recall_notes = 3
 # recall_documents = 3
+
+# A small profile of you, learned of what you say; claw profile shows it.
+# [profile]
+# enabled = false
+# cadence = 5                       # messages of yours after which there is something to learn
+
+# Shows the model only the tools that are near to your words, for those who have many.
+# [agent.tool_filter]
+# enabled = false
+# top_k = 6                         # the nearest; 0: all
+# min_similarity = 0                # cosine from which on a tool is near; 0: any
+# always_on = ["memory_search", "remember", "shell", "read", "edit"]
+# min_description_words = 5         # whoever says less of itself is shown
 
 # Settings of the plugin "weather", which its own schema judges; then: claw plugin reload weather
 # [plugins.weather]

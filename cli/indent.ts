@@ -42,6 +42,6 @@ export function indentOutput(output: Output, indent: string): Output {
     get columns() {
       return width();
     },
-    write: (text) => output.write(text.replace(PIECES, place)),
+    write: (text) => output.write(typeof text === "string" ? text.replace(PIECES, place) : text),
   };
 }

@@ -13,7 +13,7 @@ test("a Ctrl-C that arrives twice at once is heard once, by the last that listen
     },
   };
   const heard: string[] = [];
-  const listen = openInterrupts(source, () => atMs);
+  const listen = openInterrupts(source, () => atMs, "SIGINT");
   const stopOuter = listen(() => heard.push("outer"));
   const stopInner = listen(() => heard.push("inner"));
   handler?.();

@@ -2,12 +2,19 @@
 const SAME_PRESS_MS = 100;
 
 type SignalSource = {
-  on(signal: "SIGINT", heard: () => void): unknown;
-  off(signal: "SIGINT", heard: () => void): unknown;
+  on(signal: Asking, heard: () => void): unknown;
+  off(signal: Asking, heard: () => void): unknown;
 };
 
-/** Lets commands hear Ctrl-C, the last one that asked first. While none asks, Ctrl-C ends the program as usual. */
-export function openInterrupts(source: SignalSource, nowMs: () => number): (heard: () => void) => () => void {
+/** Signals by which people and programs ask a program to end. */
+type Asking = "SIGINT" | "SIGTERM";
+
+/** Lets commands hear a signal, the last one that asked first. While none asks, it ends the program as usual. */
+export function openInterrupts(
+  source: SignalSource,
+  nowMs: () => number,
+  signal: Asking,
+): (heard: () => void) => () => void {
   const hearers: (() => void)[] = [];
   let lastMs = Number.NEGATIVE_INFINITY;
   function hear(): void {
@@ -17,12 +24,12 @@ export function openInterrupts(source: SignalSource, nowMs: () => number): (hear
     hearers.at(-1)?.();
   }
   return (heard) => {
-    if (hearers.length === 0) source.on("SIGINT", hear);
+    if (hearers.length === 0) source.on(signal, hear);
     hearers.push(heard);
     return () => {
       const at = hearers.lastIndexOf(heard);
       if (at >= 0) hearers.splice(at, 1);
-      if (hearers.length === 0) source.off("SIGINT", hear);
+      if (hearers.length === 0) source.off(signal, hear);
     };
   };
 }

@@ -1,6 +1,7 @@
 import { homedir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { platformRefusal } from "./platform.ts";
 
 // `claw` is started by whatever node is on the PATH. This file must therefore parse and run on old ones; everything else
 // is loaded behind the check.
@@ -8,7 +9,11 @@ const OLDEST_NODE_MAJOR = 24;
 
 const clientFile = fileURLToPath(import.meta.url);
 
-if (Number.parseInt(process.versions.node, 10) < OLDEST_NODE_MAJOR) {
+const refusal = platformRefusal(process.platform);
+if (refusal !== undefined) {
+  process.stderr.write(refusal);
+  process.exitCode = 1;
+} else if (Number.parseInt(process.versions.node, 10) < OLDEST_NODE_MAJOR) {
   const { continueOnPackagedNode } = await import("./packaged-node.ts");
   continueOnPackagedNode(clientFile, process.argv.slice(2), OLDEST_NODE_MAJOR);
 } else {

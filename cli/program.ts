@@ -69,10 +69,14 @@ function openContext(invocation: Omit<Invocation, "argv">, { screen, folder, att
     get stdin() {
       return process.stdin;
     },
+    get inputIsTerminal() {
+      return process.stdin.isTTY === true;
+    },
     get attended() {
       return attended();
     },
-    onInterrupt: openInterrupts(process, () => performance.now()),
+    onInterrupt: openInterrupts(process, () => performance.now(), "SIGINT"),
+    onTerminate: openInterrupts(process, () => performance.now(), "SIGTERM"),
     dial: async () => {
       const dialled = await dialDaemon(plan);
       return dialled.ok ? ok(dialled.value.connection) : dialled;

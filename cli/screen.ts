@@ -33,6 +33,8 @@ export type Screen = {
   note(line: string): void;
   /** Writes a stranger's stderr as it comes, harmless on a terminal. */
   errorText(text: string): void;
+  /** Writes a script's bytes as they are when piped, as harmless text on a terminal. */
+  bytes(to: "data" | "errors", bytes: Uint8Array): void;
   /** Breaks a text that people read at the terminal's width, lines that go on `indent` columns in; a pipe gets it whole. */
   wrapData(text: string, indent: number): string;
   /** Shows that something is under way; silent when stderr is no terminal. */
@@ -46,7 +48,7 @@ export type Screen = {
 };
 
 /** What a screen writes to: a stream of this process, or something before one. */
-export type Output = { write(text: string): unknown; readonly isTTY?: boolean; readonly columns?: number };
+export type Output = { write(text: string | Uint8Array): unknown; readonly isTTY?: boolean; readonly columns?: number };
 
 export function openScreen(stdout: Output, stderr: Output, env: Environment): Screen {
   const colourful = (env.NO_COLOR ?? "") === "" && env.TERM !== "dumb";
@@ -54,6 +56,7 @@ export function openScreen(stdout: Output, stderr: Output, env: Environment): Sc
   const notesAreTerminal = stderr.isTTY === true;
   // Where the cursor stands matters only when both streams end on one terminal.
   let midLine = false;
+  const decoders = { data: new TextDecoder(), errors: new TextDecoder() };
   let label = "";
   let question = "";
   let frame = 0;
@@ -117,6 +120,20 @@ export function openScreen(stdout: Output, stderr: Output, env: Environment): Sc
     errorText(text) {
       makeRoom();
       stderr.write(notesAreTerminal ? escapeControls(text) : text);
+      drawQuestion();
+    },
+    bytes(to, bytes) {
+      const isTerminal = to === "data" ? dataIsTerminal : notesAreTerminal;
+      // A character may come in two pieces.
+      const text = isTerminal ? decoders[to].decode(bytes, { stream: true }) : undefined;
+      if (to === "data") {
+        if (text !== undefined) return write(escapeControls(text));
+        makeRoom();
+        stdout.write(bytes);
+      } else {
+        makeRoom();
+        stderr.write(text === undefined ? bytes : escapeControls(text));
+      }
       drawQuestion();
     },
     wrapData: (text, indent) => (dataIsTerminal ? wrapWords(text, columns(), " ".repeat(indent)) : text),

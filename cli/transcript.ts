@@ -9,9 +9,11 @@ import {
   HookVerdict,
   type PermissionDecided,
   PermissionSource,
+  type ToolCallAsked,
   type ToolCallEnded,
   type ToolCallStarted,
   ToolCallStatus,
+  type ToolsChosen,
   type TurnEnded,
   TurnOutcome,
 } from "../proto/gen/clawd/v1/event_pb.ts";
@@ -22,6 +24,7 @@ import { openReplyText } from "./reply-text.ts";
 import type { Paint, Style } from "./screen.ts";
 
 const ARGUMENTS_LIMIT = 100;
+const NAMES_LIMIT = 200;
 const REASON_LIMIT = 400;
 /** The daemon takes no longer one: what a person answers, they have read whole. */
 const OWN_WORDS_LIMIT = 2400;
@@ -49,7 +52,7 @@ export function openTranscript(paint: Paint, options: { readonly echoUser: boole
   /** Questions in a plugin's own words that were not answered yet. */
   const ownWords = new Set<string>();
 
-  function callWanted(call: ToolCallBlock | ToolCallStarted): Shown {
+  function callWanted(call: ToolCallBlock | ToolCallAsked | ToolCallStarted): Shown {
     const args = argumentsText(call.args);
     if (openCalls.size < OPEN_CALLS_LIMIT) openCalls.set(call.callId, args);
     return { ...NOTHING, spin: `${escapeLine(call.tool)} ${args}` };
@@ -87,7 +90,11 @@ export function openTranscript(paint: Paint, options: { readonly echoUser: boole
             ? { text: reply.finish(), notes: [paint("bold", `› ${escapeControls(body.value.text)}`)] }
             : NOTHING;
         case "turnStarted":
-          return { ...NOTHING, spin: `${escapeLine(body.value.model)} is thinking` };
+          return body.value.caller === ""
+            ? { ...NOTHING, spin: `${escapeLine(body.value.model)} is thinking` }
+            : note(reply.finish(), paint("dim", `» ${escapeLine(body.value.caller)} calls`));
+        case "toolCallAsked":
+          return callWanted(body.value);
         case "turnResumed":
           return note(
             reply.finish(),
@@ -137,6 +144,10 @@ export function openTranscript(paint: Paint, options: { readonly echoUser: boole
           return note("", paint("dim", `✎ remembered: ${reason(body.value.text)}`));
         case "memoryRecalled":
           return note("", paint("dim", `✎ from memory: ${recalledText(body.value.memoryIds.length)}`));
+        case "profileShown":
+          return note("", paint("dim", body.value.text === "" ? "✎ no profile any more" : "✎ with your profile"));
+        case "toolsChosen":
+          return note("", paint("dim", `✎ ${choiceText(body.value)}`));
         case "memoryForgotten":
           return note("", paint("dim", `✎ forgot ${escapeLine(body.value.memoryId)}`));
         case "sessionOpened":
@@ -149,6 +160,12 @@ export function openTranscript(paint: Paint, options: { readonly echoUser: boole
       }
     },
   };
+}
+
+function choiceText({ leftOut, problem }: ToolsChosen): string {
+  if (problem !== "") return `all tools are shown: ${reason(problem)}`;
+  const names = escapeLine(shorten(leftOut.map(({ tool }) => tool).join(", "), NAMES_LIMIT));
+  return leftOut.length === 0 ? "all tools are shown" : `left out ${leftOut.length} tools: ${names}`;
 }
 
 function recalledText(hits: number): string {

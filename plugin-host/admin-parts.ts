@@ -1,17 +1,23 @@
-import { fail, type Result } from "../core/domain/failure.ts";
+import { type Failed, fail, type Result } from "../core/domain/failure.ts";
 import { PluginChange } from "../proto/gen/clawd/v1/event_pb.ts";
 import type { Launcher } from "../sandbox/os/launcher.ts";
 import type { GrantStore, StoredGrant } from "./install/grant-store.ts";
 import type { InstallPlace } from "./install/install.ts";
-import type { Registry } from "./registry.ts";
+import type { ToolOffers } from "./offer/tool-offers.ts";
+import type { Entry, Registry } from "./registry.ts";
+import type { RemoteDoor } from "./remote/remote-door.ts";
 import type { Artifacts } from "./service/artifacts.ts";
 import type { PluginRecords } from "./service/plugin-records.ts";
+import type { Secrets } from "./service/secrets.ts";
 
 export type AdminParts = {
   readonly registry: Registry;
   readonly grants: GrantStore;
   readonly records: PluginRecords;
   readonly artifacts: Artifacts;
+  readonly secrets: Secrets;
+  readonly remote: RemoteDoor;
+  readonly offers: ToolOffers;
   readonly place: InstallPlace;
   readonly launcher: Launcher;
   readonly now: () => number;
@@ -73,10 +79,21 @@ function changeOf(name: string, change: PluginChange, grant: StoredGrant) {
 export function findGrant({ registry, grants }: AdminParts, name: string): Result<StoredGrant> {
   const entry = registry.find(name);
   if (entry === undefined) return unknownPlugin(name, registry);
+  const written = writtenDown(entry);
+  if (written !== undefined) return written;
   const grant = grants.read(name);
   if (!grant.ok) return grant;
   if (grant.value !== undefined) return { ok: true, value: grant.value };
   return entry.live.ok ? unknownPlugin(name, registry) : entry.live;
+}
+
+/** A plugin that stands in a file of the owner's is changed there, and nowhere else. */
+export function writtenDown({ name, live }: Entry): Failed | undefined {
+  if (!live.ok || live.value.adopted === undefined) return undefined;
+  const { source } = live.value.adopted;
+  return fail("conflict", `"${name}" was not installed: it stands in ${source}`, {
+    hint: "change it there, then: claw mcp reload",
+  });
 }
 
 export function unknownPlugin(name: string, registry: Registry): Result<never> {

@@ -1,7 +1,8 @@
 import type { PluginAdmin } from "../core/domain/admin.ts";
 import { fail, ok, type Result } from "../core/domain/failure.ts";
 import { PluginChange } from "../proto/gen/clawd/v1/event_pb.ts";
-import { type AdminParts, unknownPlugin } from "./admin-parts.ts";
+import { type AdminParts, unknownPlugin, writtenDown } from "./admin-parts.ts";
+import { farRows } from "./far-offers.ts";
 import { dropHeld } from "./install/install.ts";
 import { isName } from "./manifest/names.ts";
 import { removeTree } from "./manifest/remove-tree.ts";
@@ -11,22 +12,29 @@ import { describePlugins } from "./plugin-rows.ts";
 
 /** What people may do with plugins. Changes happen one after the other. */
 export function createPluginAdmin(given: Omit<AdminParts, "inTurn">): PluginAdmin {
-  const { registry, grants, launcher } = given;
+  const { registry, grants, launcher, remote } = given;
   const { pluginsDir } = given.place;
   const inTurn = createTurns();
   const parts: AdminParts = { ...given, inTurn };
   return {
     pluginsDir,
-    list: () => describePlugins({ registry, grants, launcher, pluginsDir }),
+    list: () => [
+      ...describePlugins({ registry, grants, launcher, pluginsDir }),
+      ...farRows(remote, (name) => registry.find(name) !== undefined),
+    ],
     // In turn, because an archive is unpacked for it.
-    look: (path, trust = false) => inTurn(() => lookAt(parts, path, trust)),
-    install: (path, trust, seenSha256 = "") => inTurn(() => installPlugin(parts, { path, trust, seenSha256 })),
-    upgrade: (path, trust, seenSha256 = "") => inTurn(() => upgradePlugin(parts, { path, trust, seenSha256 })),
+    look: (path, trust = false) => inTurn(() => lookAt(parts, remote.pathOf(path), trust)),
+    install: (path, trust, seenSha256 = "") =>
+      inTurn(() => installPlugin(parts, { path: remote.pathOf(path), trust, seenSha256 })),
+    upgrade: (path, trust, seenSha256 = "") =>
+      inTurn(() => upgradePlugin(parts, { path: remote.pathOf(path), trust, seenSha256 })),
     remove: (name) => inTurn(() => remove(parts, name)),
     grant: (name, permissions, trust) => inTurn(() => grantPlugin(parts, name, permissions, trust)),
     revoke: (name, permissions, trust) => inTurn(() => revokePlugin(parts, name, permissions, trust)),
     enable: (name, enabled) => inTurn(() => enablePlugin(parts, name, enabled)),
     reload: (name) => inTurn(() => reload(parts, name)),
+    enrol: (name, terms, lifeMs) => remote.enrol(name, terms, lifeMs),
+    unenrol: (name) => remote.unenrol(name),
     log: (name) => {
       const entry = registry.find(name);
       return entry === undefined ? unknownPlugin(name, registry) : ok(entry.log.lines());
@@ -45,9 +53,11 @@ function createTurns(): <T>(task: () => Promise<T>) => Promise<T> {
 }
 
 async function remove(parts: AdminParts, name: string): Promise<Result<readonly string[]>> {
-  const { registry, grants, records, artifacts } = parts;
+  const { registry, grants, records, artifacts, secrets, offers } = parts;
   const entry = registry.find(name);
   if (entry === undefined) return unknownPlugin(name, registry);
+  const written = writtenDown(entry);
+  if (written !== undefined) return written;
   const grant = grants.read(name);
   const version = grant.ok ? (grant.value?.version ?? "") : "";
   if (entry.live.ok) await entry.live.value.supervisor.close("it is being removed");
@@ -56,11 +66,16 @@ async function remove(parts: AdminParts, name: string): Promise<Result<readonly 
     await grants.remove(name);
     await removeTree(entry.folder);
     await dropHeld(parts.place.pluginsDir, name);
+    await offers.forget(name);
     // What it kept goes with it: another of that name is another's.
-    const [emptied, cleared] = await Promise.all([records.clear(name), artifacts.clear(name)]);
+    const [emptied, cleared, shed] = await Promise.all([
+      records.clear(name),
+      artifacts.clear(name),
+      secrets.clear(name),
+    ]);
     const gone = { granted: [], trusted: false, filesSha256: "" };
     const recorded = await records.changed({ plugin: name, change: PluginChange.REMOVED, version, ...gone });
-    for (const done of [emptied, cleared, recorded]) if (!done.ok) return done;
+    for (const done of [emptied, cleared, shed, recorded]) if (!done.ok) return done;
     return ok(dependants(parts, name));
   } catch (cause) {
     return fail("unavailable", `plugin "${name}" cannot be removed from ${entry.folder}`, {

@@ -1,6 +1,7 @@
 import { chmod, mkdir } from "node:fs/promises";
-import { dirname } from "node:path";
+import { dirname, join } from "node:path";
 import type { HookRow, PluginAdmin } from "../core/domain/admin.ts";
+import type { ReadArtifact } from "../core/domain/artifact.ts";
 import type { DocumentSources } from "../core/domain/document-source.ts";
 import type { Embedder } from "../core/domain/embedder.ts";
 import type { Failure } from "../core/domain/failure.ts";
@@ -10,18 +11,26 @@ import type { ProviderSource } from "../core/domain/provider.ts";
 import type { SlashCommandSource } from "../core/domain/slash-command.ts";
 import type { ToolSource } from "../core/domain/tool.ts";
 import type { Launcher } from "../sandbox/os/launcher.ts";
+import { createAdoption } from "./adoption.ts";
+import { takeFarOffer } from "./far-offers.ts";
 import { hookRows } from "./hook-rows.ts";
 import { openGrantStore } from "./install/grant-store.ts";
 import { recoverInstalls } from "./install/install.ts";
 import { BREAKER_LIMITS, type BreakerLimits } from "./life/restart-policy.ts";
+import type { Adoption } from "./manifest/adopted-plugin.ts";
 import { HOST_MAJORS } from "./manifest/manifest.ts";
 import type { ReadSettings } from "./manifest/settings.ts";
+import { openOfferStore } from "./offer/offer-store.ts";
 import { pluginHookSource } from "./offer/plugin-hooks.ts";
+import { openToolOffers } from "./offer/tool-offers.ts";
 import { createPluginAdmin } from "./plugin-admin.ts";
 import { failureOf } from "./plugin-rows.ts";
 import { createRegistry } from "./registry.ts";
+import { openRemoteDoor } from "./remote/remote-door.ts";
+import type { RemoteSettings } from "./remote/remote-plugins.ts";
 import { openArtifacts } from "./service/artifacts.ts";
 import type { PluginRecords } from "./service/plugin-records.ts";
+import { openSecrets } from "./service/secrets.ts";
 
 export type PluginHostOptions = {
   /**
@@ -56,6 +65,10 @@ export type PluginHostOptions = {
   readonly records: PluginRecords;
   /** What they wrote that is too large for a message; out of every plugin's reach. Made when something is written. */
   readonly artifactsDir: string;
+  /** What plugins offered when they ran last; out of every plugin's reach. Made when something is written. */
+  readonly offersDir: string;
+  /** Plugins of other machines: where their keys and offers are kept, out of every plugin's reach, and how they come. */
+  readonly remote?: RemoteSettings & { readonly dir: string; readonly log: (line: string) => void };
 };
 
 export type PluginHost = {
@@ -66,13 +79,19 @@ export type PluginHost = {
   readonly models: ProviderSource;
   readonly commands: SlashCommandSource;
   readonly sources: DocumentSources;
+  readonly readArtifact: ReadArtifact;
   embedders(): readonly { readonly plugin: string; readonly embedder: Embedder }[];
   readonly admin: PluginAdmin;
+  /** Plugins that the owner wrote down in a file. */
+  readonly adopted: Adoption;
   /** What is wrong with plugins that are turned on. */
   problems(): readonly Failure[];
   /** Stops every plugin, all at once; at most ten seconds. */
   close(): Promise<void>;
 };
+
+/** A port that stays closed, for a host that was not told otherwise. */
+const NO_REMOTES = { listen: "", address: "", certificateMs: 30 * 24 * 60 * 60_000, log: () => {} };
 
 /** Opens the home of plugins. Starts none, and reads none before somebody asks. */
 export async function openPluginHost(options: PluginHostOptions): Promise<PluginHost> {
@@ -85,6 +104,13 @@ export async function openPluginHost(options: PluginHostOptions): Promise<Plugin
   const reserved = [dirname(pluginsDir), grantsDir, runtimeDir];
   const grants = openGrantStore(grantsDir);
   const artifacts = openArtifacts(options.artifactsDir, options.random);
+  const secrets = openSecrets(join(dirname(pluginsDir), "secrets"));
+  const offers = openToolOffers(openOfferStore(options.offersDir));
+  const remote = openRemoteDoor({
+    ...(options.remote ?? { ...NO_REMOTES, dir: join(dirname(pluginsDir), "remote") }),
+    ...{ now, random: options.random },
+    onOffer: (name, folder) => takeFarOffer({ grants, admin, pluginsDir }, name, folder),
+  });
   const registry = createRegistry({
     breaker: BREAKER_LIMITS,
     hostMajors: HOST_MAJORS,
@@ -92,32 +118,47 @@ export async function openPluginHost(options: PluginHostOptions): Promise<Plugin
     grants,
     reserved,
     artifacts,
+    secrets,
+    offers,
+    remote,
   });
+  const admin = createPluginAdmin({
+    registry,
+    grants,
+    artifacts,
+    secrets,
+    offers,
+    remote,
+    records: options.records,
+    place: { pluginsDir, sdkFile, reserved },
+    launcher,
+    now,
+  });
+  remote.begin();
   return {
     tools: registry.tools,
     hooks: pluginHookSource(registry.hooks),
     hookRows: () => hookRows({ registry, launcher }),
     models: () => registry.enabled().flatMap(({ offers }) => offers.models),
-    commands: () => registry.enabled().flatMap(({ offers }) => offers.commands),
+    commands: () => registry.enabled().flatMap(({ offers }) => offers.commands()),
     sources: () => registry.enabled().flatMap(({ offers }) => offers.sources),
+    readArtifact: ({ plugin, artifactId }, offsetBytes) => artifacts.read(plugin, artifactId, offsetBytes, 0),
     embedders: () =>
       registry
         .enabled()
         .flatMap(({ manifest, offers }) => offers.embedders.map((embedder) => ({ plugin: manifest.name, embedder }))),
-    admin: createPluginAdmin({
-      registry,
-      grants,
-      artifacts,
-      records: options.records,
-      place: { pluginsDir, sdkFile, reserved },
-      launcher,
-      now,
-    }),
-    problems: () =>
-      registry.all().flatMap(({ live }) => {
+    admin,
+    adopted: createAdoption({ registry, offers, artifacts, secrets, records: options.records, launcher }),
+    problems: () => [
+      ...[remote.problem()].filter((problem) => problem !== undefined),
+      ...registry.all().flatMap(({ live }) => {
         const failure = live.ok ? failureOf(live.value, launcher) : live.failure;
         return failure === undefined ? [] : [failure];
       }),
-    close: registry.close,
+    ],
+    close: async () => {
+      await registry.close();
+      await remote.close();
+    },
   };
 }

@@ -10,6 +10,7 @@ import { describeOffers } from "./manifest/offers.ts";
 import { readManifest } from "./manifest/read-manifest.ts";
 import { findClashes } from "./offer/offer-clashes.ts";
 import type { Entry, Registry } from "./registry.ts";
+import { isFar } from "./remote/far-command.ts";
 
 export type RowParts = {
   readonly registry: Registry;
@@ -40,13 +41,14 @@ function describe(parts: RowParts, { name, live }: Entry, clashes: readonly stri
     version: manifest.version,
     description: manifest.description,
     state: stateOf(live.value, parts.launcher),
-    tools: manifest.tools.map(({ fullName }) => fullName),
+    tools: live.value.declared().map(({ fullName }) => fullName),
     offers: describeOffers(manifest),
     warnings: [...manifest.warnings, ...clashes],
     granted: [...grant.allow],
     withheld: [...withheldOf(manifest, grant)],
     trusted: grant.trusted,
-    pid: state.is === "ready" ? state.incarnation.pid : 0,
+    // A number of another machine would be somebody else's process here.
+    pid: state.is === "ready" && !isFar(manifest) ? state.incarnation.pid : 0,
     wire: state.is === "ready" ? state.incarnation.link.wire : "",
     restarts: supervisor.restarts(),
     ...describeHeld(parts, live.value),
@@ -77,8 +79,10 @@ export function failureOf(plugin: LivePlugin, launcher: Launcher): Failure | und
   return hindrance(plugin, launcher);
 }
 
-function hindrance({ generation, grant, manifest }: LivePlugin, launcher: Launcher): Failure | undefined {
-  return generation.blocked() ?? missingSandbox(launcher, manifest.name, grant);
+function hindrance({ generation, grant, manifest, adopted }: LivePlugin, launcher: Launcher): Failure | undefined {
+  const blocked = generation.blocked();
+  if (blocked !== undefined || isFar(manifest)) return blocked;
+  return missingSandbox(launcher, manifest.name, grant, adopted?.source);
 }
 
 /** The plugins that it needs and that are not there or not on. */
@@ -89,7 +93,9 @@ export function missingDependencies(dependencies: readonly string[], registry: R
 
 function stateOf(plugin: LivePlugin, launcher: Launcher): PluginState {
   if (!plugin.grant.enabled) return PluginState.DISABLED;
-  if (hindrance(plugin, launcher) !== undefined) return PluginState.REFUSED;
+  if (hindrance(plugin, launcher) !== undefined) {
+    return isFar(plugin.manifest) ? PluginState.NOT_CONNECTED : PluginState.REFUSED;
+  }
   const state = plugin.supervisor.state();
   switch (state.is) {
     case "idle":

@@ -1,16 +1,26 @@
 import { type Failure, fail, ok, type Result } from "../core/domain/failure.ts";
 import type { Tool } from "../core/domain/tool.ts";
-import { discoverPlugins, type FoundPlugin, findPlugin } from "./install/discover.ts";
+import { discoverPlugins, findPlugin } from "./install/discover.ts";
 import { machineClock } from "./life/clock.ts";
 import { createRestartBudget } from "./life/restart-budget.ts";
 import { createLogRing, type LogRing } from "./link/log-ring.ts";
 import { waitFor } from "./link/wait.ts";
-import { bringToLife, type LifeParts, type LivePlugin, type RegistryParts, type Seat } from "./live-plugin.ts";
+import {
+  bringToLife,
+  type Candidate,
+  type LifeParts,
+  type LivePlugin,
+  type RegistryParts,
+  type Seat,
+} from "./live-plugin.ts";
+import type { AdoptedPlugin } from "./manifest/adopted-plugin.ts";
 import { makeBrokenListeners, makeLostGuard, type PluginListener } from "./offer/plugin-hooks.ts";
 import { reconfigure } from "./reconfigure.ts";
 
 /** The ladders of all plugins end within this, side by side; what is left then is killed. */
 const CLOSE_LIMIT_MS = 10_000;
+/** A turn waits no longer for plugins that are asked what they offer for the first time. */
+const LEARN_WAIT_MS = 10_000;
 
 export type Entry = {
   readonly name: string;
@@ -35,7 +45,18 @@ export type Registry = {
    * changed, a process that can take them runs on. What does not run is not started; what is turned off ends.
    */
   swap(name: string, reason: string): Promise<Result<Entry>>;
+  /**
+   * Puts what the owner wrote down in the place of what they wrote before; installed plugins stay. What is the same runs on;
+   * what changed is swapped, or, when the new one does not start, ended.
+   */
+  adopt(plugins: readonly AdoptedPlugin[]): Promise<void>;
+  /** Starts in the background those that offer tools while they run and were never heard. */
+  learn(): void;
+  /** Resolves when those are heard or have failed, at the latest after ten seconds. */
+  learned(signal: AbortSignal): Promise<void>;
   tools(): readonly Tool[];
+  /** The list of tools is to be made anew. */
+  forgetTools(): void;
   /** Of all plugins that were granted and not turned off, also of those that may not run. */
   hooks(): readonly PluginListener[];
   /** What may run and is turned on, by name. */
@@ -46,24 +67,34 @@ export type Registry = {
 export function createRegistry(parts: RegistryParts): Registry {
   let entries: Map<string, Entry> | undefined;
   let offered: readonly Tool[] | undefined;
+  let adopted = new Map<string, AdoptedPlugin>();
   let closed = false;
+  /** Those that are being heard for the first time; each once, whatever comes of it. */
+  const learning = new Map<string, Promise<void>>();
+  const slow = new Set<string>();
+  const closing = new AbortController();
   const life: LifeParts = {
     ...parts,
     clock: machineClock(parts.now),
     budget: createRestartBudget(parts.now),
     inForce: new WeakMap(),
     find: (name) => load().get(name),
+    onOffer: () => registry.forgetTools(),
   };
   const load = (): Map<string, Entry> => {
     entries ??= new Map(
-      discoverPlugins(parts.pluginsDir).map((found) => [found.name, makeEntry(life, found, createLogRing(parts.now))]),
+      [...discoverPlugins(parts.pluginsDir), ...[...adopted.values()].map(candidateOf)].map((found) => [
+        found.name,
+        makeEntry(life, found, createLogRing(parts.now)),
+      ]),
     );
     return entries;
   };
   /** The seat goes over to what may run on in it. */
   const readAgain = (name: string, before: Entry | undefined): Entry | undefined => {
-    const found = findPlugin(parts.pluginsDir, name);
-    if (closed || (!found.read.ok && found.read.failure.code === "not_found")) return undefined;
+    const own = adopted.get(name);
+    const found = own === undefined ? findPlugin(parts.pluginsDir, name) : candidateOf(own);
+    if (closed || ("read" in found && !found.read.ok && found.read.failure.code === "not_found")) return undefined;
     const log = before?.log ?? createLogRing(parts.now);
     const seat =
       before?.live.ok && before.live.value.supervisor.state().is !== "closed" ? before.live.value : undefined;
@@ -76,6 +107,15 @@ export function createRegistry(parts: RegistryParts): Registry {
     if (entry === undefined) load().delete(name);
     else load().set(name, entry);
     return entry;
+  };
+  /** Asks it what it offers by starting it: that is the first thing it says. */
+  const hear = ({ manifest: { name, dynamic }, supervisor }: LivePlugin) => {
+    if (closed || !dynamic || learning.has(name)) return;
+    const heard = supervisor.acquire(closing.signal).then((held) => {
+      if (held.ok) held.value.release();
+      else load().get(name)?.log.add("host", `it could not be asked what it offers: ${held.failure.message}`);
+    });
+    learning.set(name, heard);
   };
   const all = () => [...load().values()].sort((left, right) => (left.name < right.name ? -1 : 1));
   const registry: Registry = {
@@ -113,11 +153,41 @@ export function createRegistry(parts: RegistryParts): Registry {
       put(name, next);
       return ok(next);
     },
+    adopt: async (plugins) => {
+      const before = adopted;
+      adopted = new Map(plugins.map((one) => [one.manifest.name, one]));
+      if (entries === undefined) return;
+      for (const name of before.keys()) {
+        if (!adopted.has(name)) await registry.refresh(name, "it stands in no file any more");
+      }
+      for (const [name, { sha256 }] of adopted) {
+        if (before.get(name)?.sha256 === sha256) continue;
+        learning.delete(name);
+        slow.delete(name);
+        const swapped = await registry.swap(name, "its configuration changed");
+        if (!swapped.ok) await registry.refresh(name, "its configuration changed");
+        const live = load().get(name)?.live;
+        if (live?.ok && live.value.grant.enabled) hear(live.value);
+      }
+    },
+    learn: () => {
+      for (const plugin of registry.enabled()) if (!parts.offers.isKnown(plugin.manifest)) hear(plugin);
+    },
+    learned: async (signal) => {
+      registry.learn();
+      const unheard = [...learning].filter(([name]) => !slow.has(name));
+      const waited = await waitFor(Promise.all(unheard.map(([, heard]) => heard)), LEARN_WAIT_MS, signal);
+      // Its tools come when they come; nobody waits for it twice.
+      if (waited.came === "timeout") for (const [name] of unheard) slow.add(name);
+    },
     tools: () => {
       offered ??= [...load().values()].flatMap(({ live }) =>
-        live.ok && live.value.grant.enabled ? live.value.tools : [],
+        live.ok && live.value.grant.enabled ? live.value.tools() : [],
       );
       return offered;
+    },
+    forgetTools: () => {
+      offered = undefined;
     },
     hooks: () =>
       [...load().values()].flatMap(({ live, guards }) => {
@@ -126,6 +196,7 @@ export function createRegistry(parts: RegistryParts): Registry {
       }),
     close: async () => {
       closed = true;
+      closing.abort();
       const live = [...(entries?.values() ?? [])].flatMap((entry) =>
         entry.live.ok ? [entry.live.value.supervisor] : [],
       );
@@ -136,14 +207,21 @@ export function createRegistry(parts: RegistryParts): Registry {
   return registry;
 }
 
-function makeEntry(parts: LifeParts, found: FoundPlugin, log: LogRing, seat?: Seat): Entry {
+function candidateOf(adopted: AdoptedPlugin): Candidate {
+  return { name: adopted.manifest.name, folder: adopted.folder, adopted };
+}
+
+function makeEntry(parts: LifeParts, found: Candidate, log: LogRing, seat?: Seat): Entry {
   const { name, folder } = found;
   const live = bringToLife(parts, found, log, seat);
   return { name, folder, log, live, guards: live.ok ? [] : guardsOf(parts, found, live.failure) };
 }
 
 /** What was never granted, or was turned off, guards nothing. Where no manifest says what it guarded, its grant does. */
-function guardsOf({ grants }: RegistryParts, { name, read }: FoundPlugin, failure: Failure): readonly PluginListener[] {
+function guardsOf({ grants }: RegistryParts, found: Candidate, failure: Failure): readonly PluginListener[] {
+  // What the owner wrote down has no hooks.
+  if ("adopted" in found) return [];
+  const { name, read } = found;
   const grant = grants.read(name);
   if (grant.ok && grant.value?.enabled !== true) return [];
   if (read.ok) return makeBrokenListeners(read.value.manifest, failure);

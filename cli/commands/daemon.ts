@@ -142,6 +142,7 @@ const STATE_NAMES: Readonly<Record<number, string>> = {
   [PluginState.BACKING_OFF]: "backing off",
   [PluginState.DISABLED]: "disabled",
   [PluginState.REFUSED]: "refused",
+  [PluginState.NOT_CONNECTED]: "not connected",
 };
 
 export function stateName(state: PluginState): string {

@@ -10,8 +10,6 @@ import { readViewer, type Viewer } from "./memory-viewer.ts";
 
 /** The most notes that one search gives, and so that one command forgets by words. */
 const MATCHES_LIMIT = 100;
-/** More than memory holds. */
-const EVERY_NOTE = 1_000_000;
 const PLAIN_WORD = /^[\p{L}\p{N}][\p{L}\p{N}\p{M}_-]*$/u;
 
 /** `claw memory forget ID…`, or `--matching WORDS`, which shows what it found and asks first. */
@@ -44,9 +42,9 @@ async function findMatches(daemon: Connection, words: string, viewer: Viewer): P
   if (!found.ok) return found;
   const ids = new Set(found.value.hits.flatMap((hit) => [hit.memoryId, ...(hit.reason?.folded ?? [])]));
   if (ids.size === 0) return fail("failed", "no note that is seen from here matches", "claw memory notes lists them");
-  const listed = await daemon.call(MemoryService.method.listNotes, { viewer, limit: EVERY_NOTE });
-  if (!listed.ok) return listed;
-  return ok(listed.value.notes.filter(({ memoryId }) => ids.has(memoryId)));
+  const memoryIds = [...ids];
+  const listed = await daemon.call(MemoryService.method.listNotes, { viewer, limit: memoryIds.length, memoryIds });
+  return listed.ok ? ok(listed.value.notes) : listed;
 }
 
 /** `EXIT.done` for a yes. */

@@ -21,13 +21,15 @@ export function showMemoryStats(context: Context, args: Arguments): Promise<numb
       return EXIT.done;
     }
     const { files, chunks, notes, messages, storeBytes, folders, sources } = stats.value;
-    const { skipped, removed, errors, embedder, embedded, toEmbed } = stats.value;
-    const vectors = embedder === "" ? "none" : `${embedded} of ${escapeLine(embedder)}, ${toEmbed} to come`;
+    const { skipped, removed, errors, embedder, embedded, toEmbed, withoutVector, storeLimitBytes } = stats.value;
+    const without = withoutVector === 0 ? "" : `, ${withoutVector} get none`;
+    const vectors = embedder === "" ? "none" : `${embedded} of ${escapeLine(embedder)}, ${toEmbed} to come${without}`;
+    const limit = storeLimitBytes === 0 ? "" : ` of ${Math.floor(storeLimitBytes / 1024)} that it may take`;
     const rows = [
       ["notes", String(notes)],
       ["files", `${files}; at the last runs ${skipped} left out, ${removed} gone, ${errors} unreadable`],
       ["messages", String(messages)],
-      ["chunks", `${chunks}, ${Math.ceil(storeBytes / 1024)} KiB on disk`],
+      ["chunks", `${chunks}, ${Math.ceil(storeBytes / 1024)} KiB on disk${limit}`],
       ["vectors", vectors],
     ];
     for (const [name = "", what = ""] of rows) screen.layout(`${name.padEnd(9)} ${what}\n`);

@@ -129,5 +129,7 @@ function describeOffer(offer: InstallPluginResponse, trust: boolean): string[] {
 }
 
 function pathOf(context: Context, args: Arguments): string {
-  return resolve(context.folder, args.positionals[0] ?? "");
+  const [path = ""] = args.positionals;
+  // A plugin of another machine, which is no path here.
+  return path.startsWith("remote:") ? path : resolve(context.folder, path);
 }

@@ -56,13 +56,24 @@ export type Incarnation = {
   stop(reason: string, tidyMs: number, hurry?: AbortSignal): Promise<void>;
 };
 
+export type FarLauncher = (sockets: { readonly listen: string; readonly host: string } | undefined) => LeasedProcess;
+
 export type IncarnationParts = Introduction & {
   readonly runtimeDir: string;
   readonly launcher: Launcher;
+  /**
+   * Starts the process of a plugin of another machine, and leads its two sockets there; undefined for one of this machine.
+   * One that speaks by its standard streams has no sockets.
+   */
+  readonly launchFar?: FarLauncher | undefined;
   /** The daemon's own variables. */
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly nodeBinary: string;
   readonly hidden: readonly string[];
+  /** Files of the house that it sees, absolute. */
+  readonly programs: readonly string[];
+  /** What it is told and its log must never show. */
+  readonly secrets: readonly string[];
   /** Majors of clawd.plugin that are offered to it. */
   readonly hostMajors: readonly number[];
   readonly log: LogRing;
@@ -107,11 +118,15 @@ export async function startIncarnation(parts: IncarnationParts, signal: AbortSig
         log.add("host", `${socketFolder} stays behind: ${String(cause)}`),
       ),
     );
-    const process = parts.launcher.launch(planLaunch({ ...parts, socketFolder, level: parts.launcher.level }));
-    const lent = Object.values(grantedVariables(parts.granted, parts.env));
-    closers.push(log.redact([tokens.inbound, tokens.outbound, ...lent]));
-    log.startLife(`started ${manifest.name} ${manifest.version}, process ${process.pid}`);
     const isLegacy = manifest.protocol === "json-rpc";
+    const process =
+      parts.launchFar === undefined
+        ? parts.launcher.launch(planLaunch({ ...parts, socketFolder, level: parts.launcher.level }))
+        : parts.launchFar(isLegacy ? undefined : { listen, host });
+    const lent = Object.values(grantedVariables(parts.granted, parts.env));
+    closers.push(log.redact([tokens.inbound, tokens.outbound, ...lent, ...parts.secrets]));
+    const where = parts.launchFar === undefined ? `process ${process.pid}` : "on its own machine";
+    log.startLife(`started ${manifest.name} ${manifest.version}, ${where}`);
     const drained = Promise.all([
       // What a legacy plugin writes there are its answers.
       ...(isLegacy ? [] : [log.drain("stdout", process.stdout)]),

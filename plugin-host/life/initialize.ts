@@ -97,6 +97,8 @@ function judgeInitialized(manifest: PluginManifest, answer: Initialized): Starte
   if (answer.version !== manifest.version) {
     return refuse(`says it is version ${quote(answer.version)}, its plugin.json says ${manifest.version}`);
   }
+  // What it offers while it runs is judged then.
+  if (manifest.dynamic && answer.tools.length === 0) return { ok: true, value: answer };
   const served = new Set(answer.tools);
   const declared = new Set(manifest.tools.map(({ name }) => name));
   for (const name of served)

@@ -27,6 +27,8 @@ export type LaunchPlan = {
   /** The daemon's own variables. */
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly level: SandboxLevel;
+  /** Files of the house that it sees, absolute. */
+  readonly programs: readonly string[];
   /** Absolute paths that it never sees, whatever it was granted. */
   readonly hidden: readonly string[];
   readonly onDenied: FilteredNetwork["onDenied"];
@@ -52,7 +54,7 @@ export function planLaunch(plan: LaunchPlan): LaunchSpec {
       ...(level === "none" ? { PYTHONDONTWRITEBYTECODE: "1" } : {}),
     },
     confinement: {
-      read: [folder, ...programs, ...pathsOf(granted, "read")],
+      read: [folder, ...plan.programs, ...programs, ...pathsOf(granted, "read")],
       write: [...(isLegacy ? [] : [socketFolder]), ...pathsOf(granted, "write")],
       hide: hidden,
       network: granted.allow.some(({ kind }) => kind === "net") ? { grant: granted, onDenied } : "none",

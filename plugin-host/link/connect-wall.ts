@@ -15,6 +15,8 @@ export async function buildWall(): Promise<ConnectWall> {
   const kinds: ReadonlyMap<number, LinkError["kind"]> = new Map([
     [Code.Unimplemented, "unserved"],
     [Code.ResourceExhausted, "too large"],
+    // So says tonic of a message beyond its limit.
+    [Code.OutOfRange, "too large"],
     [Code.DeadlineExceeded, "timed out"],
     // Codes that no client gives by itself: only the plugin can have said them.
     [Code.InvalidArgument, "refused"],

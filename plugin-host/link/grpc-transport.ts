@@ -89,6 +89,7 @@ async function openCall<O extends DescMessage>(
     authorization: `Bearer ${token}`,
     ...(deadlineMs === undefined ? {} : { "grpc-timeout": `${deadlineMs}m` }),
   };
+  const lateAtMs = deadlineMs === undefined ? Number.POSITIVE_INFINITY : performance.now() + deadlineMs;
   const stream = await sessions.request("POST", `/${method.parent.typeName}/${method.name}`, headers, {});
   let status: ConnectError | "good" | undefined;
   let timer: NodeJS.Timeout | undefined;
@@ -136,7 +137,7 @@ async function openCall<O extends DescMessage>(
   });
   stream.on("error", (cause) => finish(ConnectError.from(cause, Code.Unavailable)));
   stream.on("close", () => {
-    if (!isOver) finish(status === "good" || status === undefined ? brokenOff(stream) : status);
+    if (!isOver) finish(status === "good" || status === undefined ? brokenOff(stream, lateAtMs) : status);
   });
   signal?.addEventListener("abort", onAbort, { once: true });
   if (deadlineMs !== undefined) {
@@ -213,7 +214,11 @@ function cancelled(): ConnectError {
   return new ConnectError("the call was cancelled", Code.Canceled);
 }
 
-function brokenOff({ rstCode }: ClientHttp2Stream): ConnectError {
+/** Some servers, grpc-go's for one, reset what is late without a word, and their timer may be faster than ours. */
+function brokenOff({ rstCode }: ClientHttp2Stream, lateAtMs: number): ConnectError {
+  if (rstCode === constants.NGHTTP2_CANCEL && performance.now() >= lateAtMs) {
+    return new ConnectError("it took too long", Code.DeadlineExceeded);
+  }
   const code = rstCode === constants.NGHTTP2_ENHANCE_YOUR_CALM ? Code.ResourceExhausted : Code.Unavailable;
   return new ConnectError(`the call was broken off, HTTP/2 code ${rstCode ?? 0}`, code);
 }

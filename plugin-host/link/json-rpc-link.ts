@@ -79,7 +79,10 @@ function readToolReply(reply: RpcReply): ToolResult {
 }
 
 function failed(message: string): ToolResult {
-  return { parts: [{ kind: "text", text: message }], failure: { code: "invalid", message, hint: "" } };
+  return {
+    parts: [{ kind: "text", text: message }],
+    failure: { code: "invalid", message, hint: "", category: "", retryable: false },
+  };
 }
 
 function sayValue(value: JsonValue): string {

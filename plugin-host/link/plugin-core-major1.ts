@@ -32,7 +32,9 @@ function newsOf(news: CallToolResponse["news"]): ToolNews | undefined {
       return { kind: "output", data: news.value.data };
     case "result": {
       const { isError, text } = news.value;
-      const failure = isError ? ({ code: "invalid", message: text, hint: "" } as const) : undefined;
+      const failure = isError
+        ? ({ code: "invalid", message: text, hint: "", category: "", retryable: false } as const)
+        : undefined;
       return { kind: "result", result: { parts: [{ kind: "text", text }], failure } };
     }
     default:

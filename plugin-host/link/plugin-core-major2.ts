@@ -22,6 +22,9 @@ const CODES: ReadonlySet<string> = new Set<FailureCode>([
   "unavailable",
 ]);
 
+/** A word for programs; what is none counts as nothing. */
+const CATEGORY = /^[a-z][a-z_]{0,39}$/;
+
 /** The second major: a result is made of parts, and a failure has a code and a next move. */
 export function coreOfMajor2(plugin: Client<typeof PluginService>): PluginCore {
   return {
@@ -59,12 +62,13 @@ function newsOf(news: CallToolResponse["news"]): ToolNews | undefined {
 function resultOf({ parts, failure }: WireResult): ToolResult {
   const read = parts.map(partOf).filter((part) => part !== undefined);
   if (failure === undefined) return { parts: read, failure: undefined };
-  const { code, message, hint } = failure;
+  const { code, message, hint, retryable } = failure;
+  const category = CATEGORY.test(failure.category) ? failure.category : "";
   // The model reads the parts: a failure without any is told by its message.
   const told: readonly ResultPart[] = read.length === 0 ? [{ kind: "text", text: message }] : read;
   return {
     parts: told,
-    failure: { code: CODES.has(code) ? (code as FailureCode) : "invalid", message, hint },
+    failure: { code: CODES.has(code) ? (code as FailureCode) : "invalid", message, hint, category, retryable },
   };
 }
 

@@ -34,7 +34,16 @@ export type ToolNews =
 /** What every major and wire can say of a result. The artifacts are of the plugin's own. */
 export type ToolResult = {
   readonly parts: readonly ResultPart[];
-  readonly failure: { readonly code: FailureCode; readonly message: string; readonly hint: string } | undefined;
+  readonly failure: PluginFailure | undefined;
+};
+
+/** `category` says the code in finer words and may be empty; `retryable` says something only beside one. */
+export type PluginFailure = {
+  readonly code: FailureCode;
+  readonly message: string;
+  readonly hint: string;
+  readonly category: string;
+  readonly retryable: boolean;
 };
 
 export type ResultPart =

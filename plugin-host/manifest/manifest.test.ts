@@ -67,6 +67,8 @@ test("a whole manifest is understood", () => {
           input: { type: "object", anyKey: { isFree: true } },
           rerun: "safe",
           timeoutMs: 100,
+          edition: "",
+          unsettled: "",
         },
       ],
       wants: [{ permission: "net=api.example.com:443", reason: "to ask" }],
@@ -77,6 +79,14 @@ test("a whole manifest is understood", () => {
       protocolMajors: [1],
       idleStopMs: 9000,
       singleton: true,
+      dynamic: false,
+      toolStyle: {
+        category: "plugin",
+        prefix: "plugin_weather_",
+        longerPrefixes: [],
+        note: "",
+        workspace: undefined,
+      },
       hooks: [
         { index: 0, at: "tool.before", priority: 7, timeoutMs: 250, onError: "ask", tools: ["shell"] },
         { index: 1, at: "custom.rain", priority: 500, timeoutMs: 5000, onError: "allow", tools: [] },

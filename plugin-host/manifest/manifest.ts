@@ -9,6 +9,7 @@ import { isName, judgeDependencies, NAME_FORM } from "./names.ts";
 import { judgeOffers, type PluginOffers } from "./offers.ts";
 import { readPluginToml } from "./plugin-toml.ts";
 import type { Reject } from "./rejection.ts";
+import { pluginToolStyle, type ToolStyle } from "./tool-style.ts";
 import { judgeTools, type PluginTool } from "./tools.ts";
 
 export const MANIFEST_FILE = "plugin.json";
@@ -31,6 +32,9 @@ export type PluginManifest = PluginLaunch &
     /** Plugins that must be installed and turned on for this one to run. */
     readonly dependencies: readonly string[];
     readonly tools: readonly PluginTool[];
+    /** True when it offers further ones while it runs. */
+    readonly dynamic: boolean;
+    readonly toolStyle: ToolStyle;
     readonly hooks: readonly PluginHook[];
     /** What it wants to touch, in the author's words; not judged here. */
     readonly wants: readonly { readonly permission: string; readonly reason: string }[];
@@ -121,6 +125,8 @@ function judgeManifest(manifest: Manifest, host: ManifestHost, reject: Reject): 
     ...offers.value,
     dependencies: dependencies.value,
     tools: tools.value,
+    dynamic: manifest.dynamic,
+    toolStyle: pluginToolStyle(name),
     hooks: hooks.value.hooks,
     wants: wants.value,
     limits: limits.value,

@@ -2,12 +2,11 @@ import type { JsonObject } from "@bufbuild/protobuf";
 import { ok, type Result } from "../../core/domain/failure.ts";
 import type { ToolDeclaration } from "../../proto/gen/clawd/plugin/v1/manifest_pb.ts";
 import type { Reject } from "./rejection.ts";
+import { MAX_TOOL_NAME_CHARS, pluginToolStyle } from "./tool-style.ts";
 
-/** What the APIs of models take. */
-const MAX_TOOL_NAME_CHARS = 64;
 const MAX_TOOLS = 128;
-const MAX_TIMEOUT_MS = 24 * 60 * 60_000;
-const DEFAULT_CALL_TIMEOUT_MS = 60_000;
+export const MAX_TIMEOUT_MS = 24 * 60 * 60_000;
+export const DEFAULT_CALL_TIMEOUT_MS = 60_000;
 const TOOL_NAME = /^[a-zA-Z][a-zA-Z0-9_]*$/;
 
 export type PluginTool = {
@@ -19,6 +18,10 @@ export type PluginTool = {
   readonly input: JsonObject;
   readonly rerun: "safe" | "unsafe";
   readonly timeoutMs: number;
+  /** Names its definition, for a tool that was offered while the plugin ran; empty for one of the manifest. */
+  readonly edition: string;
+  /** Why a person is asked about each call; empty for no reason of its own. */
+  readonly unsettled: string;
 };
 
 export function judgeTools(
@@ -45,7 +48,7 @@ function judgeTool(plugin: string, declared: ToolDeclaration, at: string, reject
       `${JSON.stringify(declared.name)} must be a letter, then letters, digits or underscores`,
     );
   }
-  const fullName = `plugin_${plugin}_${declared.name}`;
+  const fullName = pluginToolStyle(plugin).prefix + declared.name;
   if (fullName.length > MAX_TOOL_NAME_CHARS) {
     return reject(
       `${at}.name`,
@@ -64,5 +67,7 @@ function judgeTool(plugin: string, declared: ToolDeclaration, at: string, reject
     input: declared.inputSchema,
     rerun: declared.rerunSafe ? "safe" : "unsafe",
     timeoutMs: declared.timeoutMs || DEFAULT_CALL_TIMEOUT_MS,
+    edition: "",
+    unsettled: "",
   });
 }

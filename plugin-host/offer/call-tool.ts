@@ -1,4 +1,5 @@
 import type { JsonObject } from "@bufbuild/protobuf";
+import type { Artifact } from "../../core/domain/artifact.ts";
 import { type Failure, fail, ok, type Result } from "../../core/domain/failure.ts";
 import { showableLine } from "../../core/domain/showable.ts";
 import type { Tool, ToolContext, ToolOutcome } from "../../core/domain/tool.ts";
@@ -16,26 +17,35 @@ import { type HeardCall, hearCallStream } from "./call-stream.ts";
 import { killIfSilent } from "./life-sign.ts";
 import type { OfferParts } from "./offer-parts.ts";
 import { type ProgressPace, paceProgress } from "./progress-pace.ts";
+import { withRetryClass } from "./retry-class.ts";
 
 /** Of the id that a plugin gives, for the case that it is none. */
 const ARTIFACT_ID_LIMIT_CHARS = 64;
 
 /** A plugin's tool as the daemon sees it. Its process is started by the first call. */
 export function makePluginTool(parts: OfferParts, declared: PluginTool): Tool {
+  const { category, note, workspace } = parts.manifest.toolStyle;
+  const { edition, unsettled } = declared;
   return {
     name: declared.fullName,
-    description: declared.description,
+    description: note + declared.description,
     input: declared.input,
     aliases: [],
-    category: "plugin",
+    category,
     rerun: declared.rerun,
+    ...(edition === "" ? {} : { edition }),
+    ...(unsettled === "" ? {} : { unsettled }),
+    ...(workspace === undefined ? {} : { workspace }),
     // The declared time is for the tool itself; the start of its process has its own.
     timeoutMs: declared.timeoutMs + parts.manifest.startTimeoutMs,
     needs: () => [{ kind: "tool", name: declared.fullName }],
     run: async (args, context) => {
       const result = await runTool(parts, declared, args, context);
-      if (!result.ok) return { status: "failed", output: sayFailure(result.failure), failure: result.failure };
-      return result.value;
+      const outcome: ToolOutcome = result.ok
+        ? result.value
+        : { status: "failed", output: sayFailure(result.failure), failure: result.failure };
+      if (category !== "mcp" || outcome.status === "done") return outcome;
+      return { ...outcome, failure: withRetryClass(outcome.failure) };
     },
   };
 }
@@ -160,22 +170,33 @@ function deathFailure({ manifest, tool, log }: Hearing, how: string): Result<nev
 async function outcomeOf(hearing: Hearing, { parts, failure }: ToolResult): Promise<ToolOutcome> {
   const { manifest, tool } = hearing;
   const texts: string[] = [];
-  for (const part of parts) texts.push(part.kind === "text" ? part.text : await nameArtifact(hearing, part.artifactId));
+  const artifacts: Artifact[] = [];
+  for (const part of parts) {
+    if (part.kind === "text") texts.push(part.text);
+    else texts.push(await nameArtifact(hearing, part.artifactId, artifacts));
+  }
   const before = hearing.output.print();
   const result = texts.filter((text) => text !== "").join("\n");
   const output = before === "" || result === "" || before.endsWith("\n") ? before + result : `${before}\n${result}`;
-  if (failure === undefined) return { status: "done", output };
-  const { code, hint } = failure;
+  if (failure === undefined) return { status: "done", output, artifacts };
+  const { code, hint, category, retryable } = failure;
   const message = `"${tool.name}" of plugin "${manifest.name}" failed: ${failure.message.slice(0, 500)}`;
-  return { status: "failed", output, failure: { code, message, ...(hint === "" ? {} : { hint }) } };
+  const finer = category === "" ? {} : { category, retryable };
+  return {
+    status: "failed",
+    output,
+    artifacts,
+    failure: { code, message, ...(hint === "" ? {} : { hint }), ...finer },
+  };
 }
 
 /** Its bytes are for later; the model learns that they are there. */
-async function nameArtifact({ artifact }: Hearing, artifactId: string): Promise<string> {
+async function nameArtifact({ artifact, manifest }: Hearing, artifactId: string, named: Artifact[]): Promise<string> {
   const id = showableLine(artifactId.slice(0, ARTIFACT_ID_LIMIT_CHARS));
   const facts = await artifact(artifactId);
   if (!facts.ok) return `[artifact ${id}, which is not there]`;
   const { mimeType, sizeBytes } = facts.value;
+  named.push({ artifactId, plugin: manifest.name, mimeType, sizeBytes });
   return `[artifact ${id}, ${mimeType}, ${sizeBytes.toLocaleString("en-US")} bytes]`;
 }
 

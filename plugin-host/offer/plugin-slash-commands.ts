@@ -9,18 +9,21 @@ const SILENCE_MS = 100_000;
 /** What is said or shown, UTF-16 code units. */
 const TEXT_LIMIT_UNITS = 1024 * 1024;
 
-/** As the manifest declares it. */
-export type DeclaredCommand = { readonly name: string; readonly description: string };
+/** As its plugin knows it, and, in `asName`, as people say it. */
+export type DeclaredCommand = { readonly name: string; readonly asName: string; readonly description: string };
 
 /** A plugin's slash command as the daemon sees it. */
 export function makePluginCommand(parts: OfferParts, queue: CallQueue, declared: DeclaredCommand): SlashCommand {
-  const { name, description } = declared;
-  const what = `command "/${name}"`;
+  const { name, asName, description } = declared;
+  const { workspace: only, category } = parts.manifest.toolStyle;
+  const what = `command "/${asName}"`;
   return {
-    name,
+    name: asName,
     description,
+    category,
+    ...(only === undefined ? {} : { workspace: only }),
     async run({ args, sessionId, workspace, desk }: SlashCall, signal): Promise<Result<SlashOutcome>> {
-      const callId = parts.calls.freeId(`command-${name}`);
+      const callId = parts.calls.freeId(`command-${asName}`);
       const close = parts.calls.open({ callId, sessionId, workspace, progress: () => {}, desk });
       const request = { command: name, args, sessionId, workspace, callId };
       try {

@@ -162,17 +162,21 @@ export type PluginDefinition = {
   /** As in plugin.json. */
   readonly version: string;
   readonly tools?: readonly ToolDefinition[];
+  /** Finds one that it offered by `host.offer`, by its name there. */
+  readonly findTool?: (name: string) => ToolDefinition | undefined;
   readonly hooks?: readonly HookDefinition[];
   readonly models?: readonly ModelDefinition[];
   readonly embedders?: readonly EmbedderDefinition[];
   readonly memorySources?: readonly MemorySourceDefinition[];
   readonly slashCommands?: readonly SlashCommandDefinition[];
+  /** Finds one that it offered by `host.offer`, by its name there. */
+  readonly findSlashCommand?: (name: string) => SlashCommandDefinition | undefined;
   /**
    * Takes the settings: once before anything else, and whenever a person changes them. "restart" says that new ones come
-   * into force at the next start only; what it throws says why they cannot be used.
+   * into force at the next start only; what it throws says why they cannot be used. The host can be asked for things already.
    */
   // biome-ignore lint/suspicious/noConfusingVoidType: a function that returns nothing has the type void
-  readonly configure?: (config: JsonObject) => Soon<"restart" | undefined | void>;
+  readonly configure?: (config: JsonObject, host: Host) => Soon<"restart" | undefined | void>;
   /** Tidies up before the process ends; it has two seconds, and half a one when the host is gone. */
   readonly stop?: () => Soon<void>;
 };

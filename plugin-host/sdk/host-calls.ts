@@ -5,7 +5,7 @@ import { createClient } from "@connectrpc/connect";
 import { createGrpcTransport } from "@connectrpc/connect-node";
 import { HostService, LogLevel as WireLevel } from "../../proto/gen/clawd/plugin/v1/host_pb.ts";
 import { MAX_MESSAGE_BYTES, showBearer } from "./bearer.ts";
-import type { LogLevel, Recollection } from "./host-client.ts";
+import type { LogLevel, OfferedCommand, OfferedTool, Recollection } from "./host-client.ts";
 
 const HOST_TIMEOUT_MS = 30_000;
 /** A person, or a tool that a person has to allow, takes its time; the host draws the end. */
@@ -45,9 +45,10 @@ export function dialHost(socketPath: string, token: string) {
     progress: async (callId: string, text: string): Promise<void> => {
       await client.progress({ callId, text });
     },
-    ask: async (callId: string, question: string) => {
-      const { yes, answered } = await client.ask({ callId, question }, unhurried);
-      return { yes, answered };
+    ask: async (callId: string, question: string, requestedSchema: JsonObject | undefined) => {
+      const asked = requestedSchema === undefined ? { callId, question } : { callId, question, requestedSchema };
+      const { yes, answered, content } = await client.ask(asked, unhurried);
+      return content === undefined ? { yes, answered } : { yes, answered, content };
     },
     callTool: async (callId: string, tool: string, args: JsonObject) => {
       const { text, isError } = await client.callTool({ callId, tool, args }, unhurried);
@@ -63,6 +64,20 @@ export function dialHost(socketPath: string, token: string) {
     },
     deleteValue: async (key: string): Promise<void> => {
       await client.deleteValue({ key });
+    },
+    offer: async (tools: readonly OfferedTool[], commands: readonly OfferedCommand[]) => {
+      const { names, problems } = await client.offer({
+        tools: tools.map((one) => ({ ...one })),
+        slashCommands: commands.map((one) => ({ ...one })),
+      });
+      return { names, problems };
+    },
+    getSecret: async (key: string): Promise<string | undefined> => {
+      const { found, value } = await client.getSecret({ key });
+      return found ? value : undefined;
+    },
+    setSecret: async (key: string, value: string): Promise<void> => {
+      await client.setSecret({ key, value });
     },
     listKeys: async (prefix: string): Promise<readonly string[]> => (await client.listKeys({ prefix })).keys,
     writeArtifact: async (data: string | Uint8Array, mimeType: string, to: string) => {

@@ -28,6 +28,14 @@ export type Artifacts = {
   read(id: string, more?: { readonly offsetBytes?: number; readonly limitBytes?: number }): Promise<Uint8Array>;
 };
 
+/** Texts of the plugin's own that stand in no journal and are blotted out in its log: at most 32 of 64 KiB. */
+export type Secrets = {
+  /** Undefined when there is none. */
+  get(key: string): Promise<string | undefined>;
+  /** Resolves when it is durable; an empty text takes it out. */
+  set(key: string, value: string): Promise<void>;
+};
+
 /** What the host does for a plugin. Calls reject when the host refuses or is gone. */
 export type Host = {
   /** Writes a line to the plugin's log (`claw plugin logs NAME`). Needs no permission. */
@@ -36,14 +44,46 @@ export type Host = {
   recall(query: string, limit?: number): Promise<readonly Recollection[]>;
   readonly store: Store;
   readonly artifacts: Artifacts;
+  readonly secrets: Secrets;
+  /**
+   * Says which tools and slash commands there are now beside those of plugin.json, which must say "dynamic": true. Gives the
+   * names by which models know the tools, in their order; an empty one for what cannot be offered, for which `problems` says why.
+   */
+  offer(
+    tools: readonly OfferedTool[],
+    commands?: readonly OfferedCommand[],
+  ): Promise<{ readonly names: readonly string[]; readonly problems: readonly string[] }>;
+};
+
+/** A slash command that a plugin offers while it runs. */
+export type OfferedCommand = {
+  /** Without what the host puts in front of it. */
+  readonly name: string;
+  readonly description: string;
+};
+
+/** A tool that a plugin offers while it runs. */
+export type OfferedTool = {
+  readonly name: string;
+  readonly description: string;
+  /** JSON Schema of its arguments; must be of type object. */
+  readonly inputSchema: JsonObject;
+  /** The most that one call takes; a minute unless told otherwise. */
+  readonly timeoutMs?: number;
 };
 
 /** And what it does in the conversation of a call, as long as that runs. */
 export type CallHost = Host & {
   /** Shows a line to whoever waits for the call. */
   progress(line: string): Promise<void>;
-  /** Asks the person a question of at most 500 characters with yes or no. Nobody there means no. */
-  ask(question: string): Promise<{ readonly yes: boolean; readonly answered: boolean }>;
+  /**
+   * Asks the person a question of at most 500 characters with yes or no. Nobody there means no. With a flat JSON Schema of type
+   * object they fill in its fields, too: `content` is what they said, valid by it. What looks like a password is not asked for.
+   */
+  ask(
+    question: string,
+    requestedSchema?: JsonObject,
+  ): Promise<{ readonly yes: boolean; readonly answered: boolean; readonly content?: JsonObject }>;
   /** Calls another tool by its full name, through all its gates. Needs the permission "tool=<name>". */
   callTool(tool: string, args?: JsonObject): Promise<{ readonly text: string; readonly isError: boolean }>;
 };
@@ -71,6 +111,11 @@ export function hostLine(socketPath: string, token: string): HostLine {
       delete: async (key) => (await calls()).deleteValue(key),
       keys: async (prefix = "") => (await calls()).listKeys(prefix),
     },
+    offer: async (tools, commands = []) => (await calls()).offer(tools, commands),
+    secrets: {
+      get: async (key) => (await calls()).getSecret(key),
+      set: async (key, value) => (await calls()).setSecret(key, value),
+    },
     artifacts: {
       write: async (data, { mimeType = "", to = "" } = {}) => (await calls()).writeArtifact(data, mimeType, to),
       read: async (id, { offsetBytes = 0, limitBytes = Number.POSITIVE_INFINITY } = {}) =>
@@ -82,7 +127,7 @@ export function hostLine(socketPath: string, token: string): HostLine {
     forCall: (callId) => ({
       ...host,
       progress: async (line) => (await calls()).progress(callId, line),
-      ask: async (question) => (await calls()).ask(callId, question),
+      ask: async (question, requestedSchema) => (await calls()).ask(callId, question, requestedSchema),
       callTool: async (tool, args = {}) => (await calls()).callTool(callId, tool, args),
     }),
   };

@@ -24,7 +24,7 @@ export function createCore(plugin: PluginDefinition, running: Running, onShutdow
   return {
     async initialize({ config = {}, granted = [], dataFolder = "" }) {
       try {
-        await plugin.configure?.(config);
+        await plugin.configure?.(config, running.line.host);
       } catch (cause) {
         throw new ConnectError(messageOf(cause), Code.FailedPrecondition);
       }
@@ -33,7 +33,7 @@ export function createCore(plugin: PluginDefinition, running: Running, onShutdow
     },
     async configure(config = {}) {
       try {
-        const restartRequired = (await plugin.configure?.(config)) === "restart";
+        const restartRequired = (await plugin.configure?.(config, running.line.host)) === "restart";
         if (!restartRequired) running.facts = { ...running.facts, config };
         return { problem: "", restartRequired };
       } catch (cause) {
@@ -42,7 +42,12 @@ export function createCore(plugin: PluginDefinition, running: Running, onShutdow
     },
     tools: names,
     callTool: (request, signal) =>
-      runTool(tools.get(request.tool), request, running, AbortSignal.any([signal, running.gone])),
+      runTool(
+        tools.get(request.tool) ?? plugin.findTool?.(request.tool),
+        request,
+        running,
+        AbortSignal.any([signal, running.gone]),
+      ),
     async drain(timeLimitMs) {
       running.work.refuseMore();
       await atMost(timeLimitMs, running.work.idle());

@@ -38,7 +38,7 @@ import { serveMajor2 } from "./serve-major2.ts";
 import { serveEmbedders, serveMemorySources } from "./serve-memory.ts";
 import { serveModels } from "./serve-models.ts";
 import { serveSlashCommands } from "./serve-slash-commands.ts";
-import { ToolError, type ToolErrorCode } from "./tool-error.ts";
+import { type FinerWords, ToolError, type ToolErrorCode } from "./tool-error.ts";
 
 /** How long everything may take to tidy up after the host is gone, and after it has said to end. */
 const TIDY_MS = 500;
@@ -65,11 +65,11 @@ export type {
   ToolContext,
   ToolDefinition,
 } from "./definition.ts";
-export type { CallHost, Host, Recollection } from "./host-client.ts";
+export type { CallHost, Host, OfferedCommand, OfferedTool, Recollection } from "./host-client.ts";
 
 /** To be thrown by a tool or a model: a failure of a kind, and, in `hint`, the next move. Other errors count as "invalid". */
-export function toolError(code: ToolErrorCode, message: string, hint = ""): Error {
-  return new ToolError(code, message, hint);
+export function toolError(code: ToolErrorCode, message: string, hint = "", finer: FinerWords = {}): Error {
+  return new ToolError(code, message, hint, finer);
 }
 
 /** Makes a tool whose arguments have the type that its schema in plugin.json describes. */
@@ -174,7 +174,8 @@ function addRoutes(
   if (plugin.models !== undefined) serveModels(router, plugin.models, running);
   if (plugin.embedders !== undefined) serveEmbedders(router, plugin.embedders, running);
   if (plugin.memorySources !== undefined) serveMemorySources(router, plugin.memorySources, running);
-  if (plugin.slashCommands !== undefined) serveSlashCommands(router, plugin.slashCommands, running);
+  if (plugin.slashCommands !== undefined || plugin.findSlashCommand !== undefined)
+    serveSlashCommands(router, plugin, running);
   const serving = { status: HealthCheckResponse_ServingStatus.SERVING };
   // Whoever wants to watch is to ask with Check.
   router.service(Health, { check: () => serving });

@@ -1,6 +1,6 @@
 import { Code, ConnectError } from "@connectrpc/connect";
 import { SlashCommandService } from "../../proto/gen/clawd/plugin/v1/plugin_pb.ts";
-import type { SlashCommandDefinition } from "./definition.ts";
+import type { PluginDefinition } from "./definition.ts";
 import type { Routes } from "./grpc-server.ts";
 import { callContextOf, type Running } from "./running.ts";
 import { told } from "./serve-memory.ts";
@@ -8,13 +8,13 @@ import { told } from "./serve-memory.ts";
 /** Answers messages that begin with one of its commands. */
 export function serveSlashCommands(
   router: Routes,
-  commands: readonly SlashCommandDefinition[],
+  plugin: Pick<PluginDefinition, "slashCommands" | "findSlashCommand">,
   running: Running,
 ): void {
-  const byName = new Map(commands.map((one) => [one.name, one]));
+  const byName = new Map((plugin.slashCommands ?? []).map((one) => [one.name, one]));
   router.service(SlashCommandService, {
     async runSlashCommand(request, { signal }) {
-      const command = byName.get(request.command);
+      const command = byName.get(request.command) ?? plugin.findSlashCommand?.(request.command);
       if (command === undefined)
         throw new ConnectError(`there is no command "/${request.command}" here`, Code.NotFound);
       const done = running.work.begin();

@@ -1,4 +1,5 @@
 import type { JsonObject } from "@bufbuild/protobuf";
+import { readForm } from "../../core/domain/answer-form.ts";
 import { type Failed, fail, ok, type Result } from "../../core/domain/failure.ts";
 import { showableLine } from "../../core/domain/showable.ts";
 import type { Decisions } from "./decisions.ts";
@@ -6,6 +7,7 @@ import type { HostMethods } from "./host-method.ts";
 import type { LiveCall, LiveCalls } from "./live-calls.ts";
 
 const QUESTION_LIMIT_CHARS = 500;
+const SCHEMA_LIMIT_BYTES = 32 * 1024;
 const LINE_LIMIT_CHARS = 2_000;
 const TOOL_NAME_LIMIT_CHARS = 64;
 /** What a plugin may do in the course of one call: a person's patience, and every one a line that is kept for good. */
@@ -62,17 +64,18 @@ export function callMethods(
       if (spent.lines <= LINES_PER_CALL_MAX) call.value.progress(text.slice(0, LINE_LIMIT_CHARS));
       return ok({});
     },
-    async ask({ callId, question }) {
+    async ask({ callId, question, requestedSchema }) {
       const call = find(callId);
       if (!call.ok) return call;
-      const wrong = checkQuestion(question);
+      const wrong = checkQuestion(question) ?? checkSchema(requestedSchema);
       if (wrong !== undefined) return wrong;
       const spent = spentOn(call.value);
       spent.questions += 1;
       if (spent.questions > QUESTIONS_PER_CALL_MAX)
         return fail("exhausted", `a plugin asks at most ${QUESTIONS_PER_CALL_MAX} questions in one call`);
-      const word = await call.value.desk.confirm(principal, showableLine(question.trim()));
-      return ok({ yes: word.said === "yes", answered: word.said !== "nobody" });
+      const word = await call.value.desk.confirm(principal, showableLine(question.trim()), requestedSchema);
+      const said = { yes: word.said === "yes", answered: word.said !== "nobody" };
+      return ok(word.said === "nobody" || word.content === undefined ? said : { ...said, content: word.content });
     },
     async callTool({ callId, tool, args = {} }) {
       const call = find(callId);
@@ -95,6 +98,16 @@ export function callMethods(
       }
     },
   };
+}
+
+/** What cannot be shown and filled in is not asked; nor is what looks like a password. */
+function checkSchema(schema: JsonObject | undefined): Failed | undefined {
+  if (schema === undefined) return undefined;
+  const fields = readForm(schema);
+  if (!fields.ok) return fields;
+  const bytes = Buffer.byteLength(JSON.stringify(schema));
+  if (bytes <= SCHEMA_LIMIT_BYTES) return undefined;
+  return fail("exhausted", `what is asked for is described in ${bytes} bytes; the limit is ${SCHEMA_LIMIT_BYTES}`);
 }
 
 function checkQuestion(question: string): Failed | undefined {

@@ -14,8 +14,12 @@ import type { AllHostMethods } from "./host-method.ts";
 import { type Handler, type HostResponse, listenOnSocket, sayNo } from "./host-socket.ts";
 import type { LiveCalls } from "./live-calls.ts";
 import { logMethod } from "./log-method.ts";
+import { offerMethod, type TakeOffer } from "./offer-method.ts";
 import type { PluginRecords } from "./plugin-records.ts";
 import { recallMethod } from "./recall-method.ts";
+import { secretMethods } from "./secret-methods.ts";
+import type { Secrets } from "./secrets.ts";
+import { shutMethods } from "./shut-methods.ts";
 import { valueMethods } from "./value-methods.ts";
 
 /** What gRPC calls "unauthenticated". */
@@ -36,6 +40,11 @@ export type HostServices = {
   /** What the plugin may write into its store. */
   readonly storeBudget: TokenBucket;
   readonly artifacts: Artifacts;
+  readonly secrets: Secrets;
+  /** Undefined when its manifest does not say that it offers tools while it runs. */
+  readonly offer: TakeOffer | undefined;
+  /** True for a plugin of another machine that nobody gave more: see `shutMethods`. */
+  readonly isShut?: boolean;
 };
 
 /** Serves what the host does for one process of a plugin on a socket of that process alone. Rejects when it cannot listen. */
@@ -45,14 +54,17 @@ export async function serveHost(socketPath: string, services: HostServices): Pro
 }
 
 function hostMethods(services: HostServices): AllHostMethods {
-  const { plugin, decisions, log, recall, calls, records, storeBudget, artifacts } = services;
-  return {
+  const { plugin, decisions, log, recall, calls, records, storeBudget, artifacts, secrets, offer, isShut } = services;
+  const open: AllHostMethods = {
     ...logMethod(log),
     ...recallMethod(recall, decisions, records.decided),
     ...callMethods(plugin, calls, decisions),
     ...valueMethods(plugin, records, storeBudget),
     ...artifactMethods(plugin, artifacts),
+    ...secretMethods(plugin, secrets, log),
+    ...offerMethod(plugin, offer),
   };
+  return isShut === true ? { ...open, ...shutMethods(plugin) } : open;
 }
 
 /** Turns strangers away; nothing of theirs is looked at. */

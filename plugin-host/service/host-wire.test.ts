@@ -12,6 +12,7 @@ import { openArtifacts } from "./artifacts.ts";
 import { liveCalls } from "./live-calls.ts";
 import { openPluginRecords } from "./plugin-records.ts";
 import { processServices } from "./process-services.ts";
+import { openSecrets } from "./secrets.ts";
 import { storeBudget } from "./value-methods.ts";
 
 const SERVICE = "/clawd.plugin.v1.HostService";
@@ -37,9 +38,11 @@ beforeEach(async () => {
     log: createLogRing(now),
     calls: liveCalls(),
     storeBudget: storeBudget(now),
+    secrets: openSecrets(join(dir, "secrets")),
     records: openPluginRecords(journal),
     artifacts: openArtifacts(join(dir, "artifacts"), randomBytes),
     recall: async () => ok([]),
+    offer: undefined,
     now,
   });
   served = await services.serve(join(dir, "h.sock"), "secret");

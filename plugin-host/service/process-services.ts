@@ -6,7 +6,9 @@ import type { Artifacts } from "./artifacts.ts";
 import { openDecisions } from "./decisions.ts";
 import { serveHost } from "./host-service.ts";
 import type { LiveCalls } from "./live-calls.ts";
+import type { TakeOffer } from "./offer-method.ts";
 import type { PluginRecords } from "./plugin-records.ts";
+import type { Secrets } from "./secrets.ts";
 
 export type ServiceParts = {
   readonly plugin: string;
@@ -18,7 +20,11 @@ export type ServiceParts = {
   readonly storeBudget: TokenBucket;
   readonly records: PluginRecords;
   readonly artifacts: Artifacts;
+  readonly secrets: Secrets;
   readonly recall: Recall;
+  readonly offer: TakeOffer | undefined;
+  /** True for a plugin of another machine that nobody gave more: see `shutMethods`. */
+  readonly isShut?: boolean;
   readonly now: () => number;
 };
 

@@ -1,0 +1,23 @@
+import { StdioServerTransport, serveStdio } from "@modelcontextprotocol/server/stdio";
+import { mcpServer, type Shop } from "./mcp-server.ts";
+import type { Visitor } from "./visitor.ts";
+
+/** Serves the one client at the other end of stdin and stdout. Resolves when it has left, or when the signal aborts. */
+export async function serveOverStdio(
+  shop: Shop,
+  visitor: Visitor,
+  complain: (text: string) => void,
+  signal: AbortSignal,
+): Promise<void> {
+  const left = Promise.withResolvers<void>();
+  // The transport belongs to the SDK, which does not tell when it ends; the stream does.
+  for (const end of ["end", "close", "error"] as const) process.stdin.once(end, () => left.resolve());
+  signal.addEventListener("abort", () => left.resolve(), { once: true });
+  const served = serveStdio(({ era }) => mcpServer(shop, era, () => visitor), {
+    transport: new StdioServerTransport(process.stdin, process.stdout),
+    onerror: (error) => complain(error.message),
+  });
+  await left.promise;
+  visitor.close();
+  await served.close();
+}

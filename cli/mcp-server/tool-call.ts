@@ -1,0 +1,81 @@
+import type { JsonObject } from "@bufbuild/protobuf";
+import type { CallToolResult } from "@modelcontextprotocol/server";
+import { type ToolCallEnded, ToolCallStatus } from "../../proto/gen/clawd/v1/event_pb.ts";
+import { SessionService } from "../../proto/gen/clawd/v1/session_pb.ts";
+import { resultContent } from "./artifact-content.ts";
+import type { House } from "./house.ts";
+import { failedResult, openWork, type Step, type Work } from "./work.ts";
+
+export type ToolCall = {
+  readonly sessionId: string;
+  readonly tool: string;
+  readonly args: JsonObject;
+  readonly caller: string;
+  readonly allow: readonly string[];
+  readonly yolo: boolean;
+  /** True when the client's person can be asked. */
+  readonly canAnswer: boolean;
+};
+
+/** Words for programs; the text of the result has the reasons. */
+const STATUS_WORDS: Readonly<Record<number, string>> = {
+  [ToolCallStatus.DONE]: "done",
+  [ToolCallStatus.FAILED]: "failed",
+  [ToolCallStatus.DENIED]: "denied",
+  [ToolCallStatus.LOST]: "lost",
+  [ToolCallStatus.CANCELLED]: "cancelled",
+  [ToolCallStatus.ANSWERED]: "answered",
+};
+
+/** Calls a tool of the daemon's. Hanging up is what stops it: also when this process is killed. */
+export function callTool(house: House, call: ToolCall): Work {
+  const hangUp = new AbortController();
+  return openWork(follow(house, call, hangUp.signal), () => hangUp.abort());
+}
+
+async function* follow(
+  house: House,
+  { allow, ...call }: ToolCall,
+  signal: AbortSignal,
+): AsyncGenerator<Step, CallToolResult, undefined> {
+  const { sessionId } = call;
+  for await (const item of house.stream(SessionService.method.callTool, { ...call, allow: [...allow] }, signal)) {
+    if (!item.ok) return failedResult(item.trouble.message, item.trouble.hint);
+    const { news } = item.value;
+    if (news.case === "delta") yield { kind: "progress", text: news.value.text };
+    if (news.case !== "event") continue;
+    const { body } = news.value;
+    switch (body.case) {
+      case "approvalAsked":
+        yield { kind: "question", question: body.value, sessionId };
+        break;
+      case "approvalAnswered":
+      case "approvalExpired":
+        yield { kind: "settled", approvalId: body.value.approvalId };
+        break;
+      case "toolCallEnded":
+        return resultOf(body.value, sessionId, await resultContent(house, sessionId, body.value, signal));
+    }
+  }
+  if (signal.aborted) return failedResult(`the call of ${call.tool} was cancelled`, undefined);
+  return failedResult(`the daemon went away while ${call.tool} ran`, "it may or may not have taken effect");
+}
+
+function resultOf(
+  { status, callId, failure }: ToolCallEnded,
+  sessionId: string,
+  content: CallToolResult["content"],
+): CallToolResult {
+  const isError = status !== ToolCallStatus.DONE && status !== ToolCallStatus.ANSWERED;
+  const category = failure?.category ?? "";
+  return {
+    content,
+    ...(isError ? { isError } : {}),
+    _meta: {
+      "clawd/session": sessionId,
+      "clawd/call": callId,
+      "clawd/status": STATUS_WORDS[status] ?? "failed",
+      ...(category === "" ? {} : { "clawd/category": category }),
+    },
+  };
+}

@@ -1,0 +1,74 @@
+import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
+import type { Host, OfferedTool, ResultPart, ToolContext } from "../sdk/plugin.ts";
+import type { McpSession } from "./mcp-session.ts";
+import { resourcePart } from "./result-parts.ts";
+
+/** How many resources are shown at once; the others come with the name that the list ends with. */
+const MAX_LISTED = 200;
+const LINE_CHARS = 500;
+
+/** The two tools by which models get at the resources of a server that has some, by their names. */
+export const RESOURCE_TOOLS: Readonly<Record<string, Omit<OfferedTool, "name" | "timeoutMs">>> = {
+  list_resources: {
+    description:
+      "Lists the resources of this server, which read_resource of the same server reads: a line for each, with its address. Templates stand at the end; put something in the place of what is in braces.",
+    inputSchema: {
+      type: "object",
+      properties: { contains: { type: "string", description: "only those whose line contains this" } },
+    },
+  },
+  read_resource: {
+    description: "Reads a resource of this server by its address.",
+    inputSchema: {
+      type: "object",
+      properties: { uri: { type: "string", description: "as list_resources shows it, or made from a template" } },
+      required: ["uri"],
+    },
+  },
+};
+
+type Waiting = Pick<ToolContext, "signal">;
+
+/** What there is to read, a line each. Throws what the library throws. */
+export async function listResources(session: McpSession, { contains }: JsonObject, waiting: Waiting): Promise<string> {
+  const wanted = typeof contains === "string" ? contains.toLowerCase() : "";
+  const [resources, templates] = [
+    await session.list("resources/list", "resources", waiting),
+    await session.list("resources/templates/list", "resourceTemplates", waiting),
+  ];
+  const lines = [
+    ...resources.map((one) => resourceLine(one, one.uri)),
+    ...templates.map((one) => `template ${resourceLine(one, one.uriTemplate)}`),
+  ].filter((line) => line.toLowerCase().includes(wanted));
+  if (lines.length === 0) return wanted === "" ? "there are no resources" : "there is no such resource";
+  const left = lines.length - MAX_LISTED;
+  const more = left > 0 ? [`… and ${left} more: say what their line contains`] : [];
+  return [...lines.slice(0, MAX_LISTED), ...more].join("\n");
+}
+
+function resourceLine({ name, title, description, mimeType }: JsonObject, address: JsonValue | undefined): string {
+  const label = typeof title === "string" ? title : typeof name === "string" ? name : "";
+  const kind = typeof mimeType === "string" ? ` (${mimeType})` : "";
+  const about = typeof description === "string" ? `: ${description}` : "";
+  return `${String(address ?? "")} ${label}${kind}${about}`.replaceAll(/\s+/g, " ").trim().slice(0, LINE_CHARS);
+}
+
+/** Its texts as they are, its bytes as artifacts. Throws what the library throws. */
+export async function readResource(
+  session: McpSession,
+  { uri }: JsonObject,
+  host: Host,
+  waiting: Waiting,
+): Promise<readonly ResultPart[]> {
+  const { contents } = await session.ask("resources/read", { uri: String(uri ?? "") }, waiting);
+  const parts: ResultPart[] = [];
+  for (const content of Array.isArray(contents) ? contents : []) {
+    const part = isObject(content) ? await resourcePart(content, host) : undefined;
+    if (part !== undefined) parts.push(part);
+  }
+  return parts.length === 0 ? ["it is empty"] : parts;
+}
+
+function isObject(value: JsonValue | undefined): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
