@@ -1,4 +1,4 @@
-import type { CallName, Calls, Json } from "../guest/guest-protocol.ts";
+import { type CallName, type Calls, HEARD_SIGNALS, type Json } from "../guest/guest-protocol.ts";
 import {
   anyJson,
   entriesOf,
@@ -19,9 +19,13 @@ import { done, type Outcome, refuse } from "./outcome.ts";
 /** The largest byte counts and numbers that calls may carry. */
 const MODE_MAX = 0o7777;
 const HEADERS_MAX = 256;
+const SUBPROTOCOLS_MAX = 32;
 const COMMAND_ARGUMENTS_MAX = 4096;
 const COMMAND_VARIABLES_MAX = 1024;
 const HITS_MAX = 50;
+/** Paths of one watcher. */
+const WATCHED_PATHS_MAX = 64;
+const TEMPORARY_AFFIX_CHARS = 128;
 const TOOL_NAME = /^[A-Za-z0-9_.-]{1,64}$/;
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 
@@ -66,21 +70,37 @@ const writeBytes = fields({
   data: bytes,
   options: fields({ append: flag, create: flag, createNew: flag, mode }),
 });
+const number = wholeNumber(0, Number.MAX_SAFE_INTEGER);
+/** Milliseconds since 1970, a century of millennia either way, as `Date` has it. */
+const time = wholeNumber(-8.64e15, 8.64e15);
+const handle = fields({ handle: number });
+const pieceBytes = wholeNumber(1, Number.MAX_SAFE_INTEGER);
+const affix: Shape<string> = (value, name) => {
+  const read = text(value, name);
+  return !read.ok || read.value.length <= TEMPORARY_AFFIX_CHARS
+    ? read
+    : refuse("RangeError", `${name} has ${TEMPORARY_AFFIX_CHARS} characters at most`);
+};
 const descriptor = fields({ name: text, value: orNull(text) });
 
-const command: Shape<CheckedCommand> = (value, name) => {
-  const read = fields({
-    program: text,
-    args: listOf(text, COMMAND_ARGUMENTS_MAX),
-    cwd: orNull(pathText),
-    env: entriesOf(text, COMMAND_VARIABLES_MAX),
-    clearEnv: flag,
-    stdin: orNull(bytes),
-  })(value, name);
+const commandFields = {
+  program: text,
+  args: listOf(text, COMMAND_ARGUMENTS_MAX),
+  cwd: orNull(pathText),
+  env: entriesOf(text, COMMAND_VARIABLES_MAX),
+  clearEnv: flag,
+};
+
+const command: Shape<WholeCommand> = (value, name) => {
+  const read = fields({ ...commandFields, stdin: orNull(bytes) })(value, name);
   return read.ok ? done({ ...read.value, stdin: Buffer.from(read.value.stdin ?? "", "base64") }) : read;
 };
 
-type Arguments = { [N in CallName]: N extends "command" ? CheckedCommand : Calls[N][0] };
+type WholeCommand = CheckedCommand & { readonly stdin: Buffer };
+type StartedCommand = CheckedCommand & { readonly stdin: boolean };
+type Arguments = {
+  [N in CallName]: N extends "command" ? WholeCommand : N extends "commandStart" ? StartedCommand : Calls[N][0];
+};
 
 /** What each call must carry. */
 const SHAPES: { readonly [N in CallName]: Shape<Arguments[N]> } = {
@@ -94,6 +114,45 @@ const SHAPES: { readonly [N in CallName]: Shape<Arguments[N]> } = {
   mkdir: fields({ path: pathText, recursive: flag, mode }),
   remove: fields({ path: pathText, recursive: flag }),
   rename: fields({ from: pathText, to: pathText }),
+  copyFile: fields({ from: pathText, to: pathText }),
+  truncate: fields({ path: pathText, length: number }),
+  chmod: fields({ path: pathText, mode: wholeNumber(0, MODE_MAX) }),
+  utime: fields({ path: pathText, atime: time, mtime: time }),
+  realPath: path,
+  readLink: path,
+  makeTemp: fields({ kind: oneOf("file", "folder"), dir: orNull(pathText), prefix: affix, suffix: affix }),
+  openFile: fields({
+    path: pathText,
+    options: fields({
+      ...{ read: flag, write: flag, append: flag, truncate: flag },
+      ...{ create: flag, createNew: flag, mode },
+    }),
+  }),
+  fileRead: fields({ handle: number, bytes: pieceBytes }),
+  fileWrite: fields({ handle: number, data: bytes }),
+  fileSeek: fields({
+    handle: number,
+    offset: wholeNumber(Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER),
+    whence: wholeNumber(0, 2),
+  }),
+  fileTruncate: fields({ handle: number, length: number }),
+  fileSync: handle,
+  fileStat: handle,
+  fileUtime: fields({ handle: number, atime: time, mtime: time }),
+  watchStart: fields({ paths: listOf(pathText, WATCHED_PATHS_MAX), recursive: flag }),
+  watchNext: handle,
+  commandStart: fields({ ...commandFields, stdin: flag }),
+  commandRead: fields({ handle: number, from: oneOf("stdout", "stderr") }),
+  commandWrite: fields({ handle: number, data: orNull(bytes) }),
+  commandWait: handle,
+  commandKill: handle,
+  closeHandle: handle,
+  inputRead: fields({ bytes: pieceBytes }),
+  listenSignal: fields({ signal: oneOf(...HEARD_SIGNALS), on: flag }),
+  socketOpen: fields({ url: text, protocols: listOf(text, SUBPROTOCOLS_MAX) }),
+  socketSend: fields({ socket: number, binary: flag, data: text }),
+  socketRead: fields({ socket: number }),
+  socketClose: fields({ socket: number, code: orNull(wholeNumber(1000, 4999)), reason: text }),
   fetch: fields({
     url: text,
     method: text,

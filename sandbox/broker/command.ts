@@ -2,7 +2,7 @@ import { realpath, stat } from "node:fs/promises";
 import { constants as osConstants } from "node:os";
 import { resolve } from "node:path";
 import type { CommandAnswer } from "../guest/guest-protocol.ts";
-import type { Launcher, LaunchSpec } from "../os/launcher.ts";
+import type { Exit, Launcher, LaunchSpec, LeasedProcess } from "../os/launcher.ts";
 import { check } from "../permission/grant.ts";
 import { type Grant, type Permission, printPermission } from "../permission/permission.ts";
 import { type CommandEnd, collectCommand, OUTPUT_LIMIT_BYTES } from "./command-run.ts";
@@ -40,20 +40,31 @@ export type CheckedCommand = {
   readonly cwd: string | null;
   readonly env: readonly (readonly [string, string])[];
   readonly clearEnv: boolean;
-  readonly stdin: Buffer;
 };
 
+type ProgramDesk = Pick<CommandDesk, "cwd" | "searchPath" | "programs" | "grant" | "admit">;
 type FoundProgram = { readonly path: string; readonly real: string; readonly admission: Admission };
 
-/**
- * Runs a program of the machine for a guest, without a shell, behind walls that leave it no more than the guest has.
- * Resolves when it has ended.
- */
+/** Runs a program as `startCommand` does, and resolves when it has ended. */
 export async function runCommand(
+  desk: CommandDesk,
+  order: CheckedCommand & { readonly stdin: Buffer },
+  signal: AbortSignal,
+): Promise<Outcome<CommandAnswer>> {
+  const child = await startCommand(desk, order, signal);
+  if (!child.ok) return child;
+  return showEnd(await collectCommand(child.value, order.stdin, desk.timeoutMs, signal), order.program, desk.timeoutMs);
+}
+
+/**
+ * Starts a program of the machine for a guest, without a shell, behind walls that leave it no more than the guest has.
+ * The caller ends it.
+ */
+export async function startCommand(
   desk: CommandDesk,
   order: CheckedCommand,
   signal: AbortSignal,
-): Promise<Outcome<CommandAnswer>> {
+): Promise<Outcome<LeasedProcess>> {
   const fault = findFault(order);
   if (fault) return fault;
   const program = await findGranted(desk, order.program);
@@ -73,9 +84,12 @@ export async function runCommand(
   if (!written.ok) return written;
   if (signal.aborted) return refuse("Interrupted", "the command was given up before it began");
   desk.effect();
-  const child = launch(desk.launcher, spec, order.program);
-  if (!child.ok) return child;
-  return showEnd(await collectCommand(child.value, order.stdin, desk.timeoutMs, signal), order.program, desk.timeoutMs);
+  return launch(desk.launcher, spec, order.program);
+}
+
+/** The code that a shell would end with. */
+export function codeOf({ code, signal }: Exit): number {
+  return code ?? SIGNAL_CODE_BASE + (signal === null ? 0 : osConstants.signals[signal]);
 }
 
 function findFault({ program, args, env }: CheckedCommand): Outcome<never> | undefined {
@@ -97,7 +111,7 @@ function findFault({ program, args, env }: CheckedCommand): Outcome<never> | und
 }
 
 /** The program must be granted, be where it was when it was granted, and be the same file. */
-async function findGranted(desk: CommandDesk, named: string): Promise<Outcome<FoundProgram>> {
+export async function findGranted(desk: ProgramDesk, named: string): Promise<Outcome<FoundProgram>> {
   const { searchPath } = desk;
   const asked = named.includes("/") ? resolve(desk.cwd, named) : named;
   const path = await programPath(asked, searchPath);
@@ -120,7 +134,7 @@ async function findGranted(desk: CommandDesk, named: string): Promise<Outcome<Fo
   return because === undefined ? done({ path, real, admission }) : admission.deny(real, because);
 }
 
-function findChange(desk: CommandDesk, grant: Grant, path: string, real: string): string | undefined {
+function findChange(desk: ProgramDesk, grant: Grant, path: string, real: string): string | undefined {
   for (const program of [path, real]) {
     if (!check({ allow: [{ kind: "run" }], deny: grant.deny }, { kind: "run", program }).ok)
       return "its file is denied";
@@ -181,7 +195,7 @@ const BASIC_ENVIRONMENT = { HOME: "/tmp", TMPDIR: "/tmp", LANG: "C.UTF-8", TERM:
 /** Where nothing would hold them. */
 const NO_WALLS = { read: [], write: [], network: "host", system: "programs" } as const;
 
-function launch(launcher: Launcher, spec: LaunchSpec, named: string): Outcome<ReturnType<Launcher["launch"]>> {
+function launch(launcher: Launcher, spec: LaunchSpec, named: string): Outcome<LeasedProcess> {
   try {
     return done(launcher.launch(spec));
   } catch {
@@ -199,8 +213,11 @@ function showEnd({ why, exit, stdout, stderr }: CommandEnd, named: string, timeo
     case "flood":
       return refuse("Error", `'${named}' printed more than ${OUTPUT_LIMIT_BYTES} bytes and was killed`);
     case "exit": {
-      const code = exit.code ?? SIGNAL_CODE_BASE + (exit.signal === null ? 0 : osConstants.signals[exit.signal]);
-      return done({ code, signal: exit.signal, stdout: stdout.toString("base64"), stderr: stderr.toString("base64") });
+      const { signal } = exit;
+      return done({
+        ...{ code: codeOf(exit), signal },
+        ...{ stdout: stdout.toString("base64"), stderr: stderr.toString("base64") },
+      });
     }
   }
 }

@@ -1,4 +1,4 @@
-import { constants } from "node:fs";
+import { constants, type Stats } from "node:fs";
 import { type FileHandle, opendir } from "node:fs/promises";
 import type { FileFacts } from "../guest/guest-protocol.ts";
 import { admitPath, type FileDesk, openAdmitted } from "./file-place.ts";
@@ -23,7 +23,7 @@ export type DirectoryEntry = {
 };
 
 /** Opens what a path leads to, judges it, has the yes recorded, and looks at it. */
-async function look<T>(
+export async function look<T>(
   desk: FileDesk,
   named: string,
   act: string,
@@ -77,17 +77,27 @@ export async function listFolder(desk: FileDesk, named: string): Promise<Outcome
 
 export async function fileFacts(desk: FileDesk, named: string, followLast: boolean): Promise<Outcome<FileFacts>> {
   return look(desk, named, `${followLast ? "stat" : "lstat"} '${named}'`, followLast, async ({ facts }) =>
-    done({
-      isFile: facts.isFile(),
-      isDirectory: facts.isDirectory(),
-      isSymlink: facts.isSymbolicLink(),
-      size: facts.size,
-      mtime: Math.trunc(facts.mtimeMs),
-      atime: Math.trunc(facts.atimeMs),
-      birthtime: Math.trunc(facts.birthtimeMs),
-      mode: facts.mode,
-    }),
+    done(describeFacts(facts)),
   );
+}
+
+/** What a guest gets to know of a file, as Deno tells it. */
+export function describeFacts(facts: Stats): FileFacts {
+  const { size, mode, dev, ino, nlink, uid, gid, rdev, blksize, blocks } = facts;
+  return {
+    isFile: facts.isFile(),
+    isDirectory: facts.isDirectory(),
+    isSymlink: facts.isSymbolicLink(),
+    mtime: Math.trunc(facts.mtimeMs),
+    atime: Math.trunc(facts.atimeMs),
+    birthtime: Math.trunc(facts.birthtimeMs),
+    ctime: Math.trunc(facts.ctimeMs / 1000) * 1000,
+    ...{ size, mode, dev, ino, nlink, uid, gid, rdev, blksize, blocks },
+    isBlockDevice: facts.isBlockDevice(),
+    isCharDevice: facts.isCharacterDevice(),
+    isFifo: facts.isFIFO(),
+    isSocket: facts.isSocket(),
+  };
 }
 
 export function notRegular(named: string): Outcome<never> {

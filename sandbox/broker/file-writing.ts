@@ -97,18 +97,18 @@ export async function writeGuestFile(
   const fault = findFault(place.facts, place.real, named, options, act);
   if (fault) return fault;
   desk.effect();
-  const handle = await onSystem(act, () => openForWriting(place, options));
-  if (!handle.ok) return handle;
-  await using file = handle.value;
-  return await writeInto(file, place, named, data, options, act);
+  const opened = await openJudged(place, named, { ...options, flags: constants.O_WRONLY }, act);
+  if (!opened.ok) return opened;
+  await using file = opened.value.handle;
+  return await writeInto(file, opened.value, named, data, options, act);
 }
 
 /** What is there must be a regular file that has no second name, through which something else would be changed. */
-function findFault(
+export function findFault(
   facts: Stats | undefined,
   real: string,
   named: string,
-  options: WriteOptions,
+  options: Pick<WriteOptions, "create" | "createNew">,
   act: string,
 ): Refused | undefined {
   if (facts === undefined) return options.create || options.createNew ? undefined : systemError("ENOENT", act);
@@ -120,10 +120,22 @@ function findFault(
   return undefined;
 }
 
-function openForWriting(place: WritableEntry, { append, create, createNew, mode }: WriteOptions): Promise<FileHandle> {
+/** How a file is opened for writing; `flags`: O_WRONLY or O_RDWR. */
+export type WritingPlan = WriteOptions & { readonly flags: number };
+
+/** A file that is open for writing, judged as it was opened and not truncated yet. The caller closes the handle. */
+export type JudgedFile = {
+  readonly handle: FileHandle;
+  readonly facts: Stats;
+  /** One of the few devices that take what is written. */
+  readonly isDevice: boolean;
+};
+
+function openForWriting(place: WritableEntry, plan: WritingPlan): Promise<FileHandle> {
+  const { append, create, createNew, mode } = plan;
   // Not truncated yet: only what is judged once more may lose its content.
   const flags =
-    constants.O_WRONLY |
+    plan.flags |
     constants.O_NOFOLLOW |
     constants.O_NONBLOCK |
     constants.O_NOCTTY |
@@ -133,28 +145,47 @@ function openForWriting(place: WritableEntry, { append, create, createNew, mode 
   return open(place.folder.entry(place.name), flags, mode === null ? NEW_FILE_MODE : mode & MODE_BITS);
 }
 
+/** Opens an entry that was judged and recorded, and judges once more what was really opened. */
+export async function openJudged(
+  place: WritableEntry,
+  named: string,
+  plan: WritingPlan,
+  act: string,
+): Promise<Outcome<JudgedFile>> {
+  const handle = await onSystem(act, () => openForWriting(place, plan));
+  if (!handle.ok) return handle;
+  const file = handle.value;
+  const stop = async (refusal: Refused) => {
+    await file.close();
+    return refusal;
+  };
+  const opened = await onSystem(act, async () => {
+    const facts = await file.stat();
+    return { facts, real: await realPathOf(file, place.folder.entry(place.name), facts) };
+  });
+  if (!opened.ok) return stop(opened);
+  const { facts, real } = opened.value;
+  // The folder may have been moved meanwhile, which moves what is written there, too; another file it must not be.
+  const fault = findFault(facts, real, named, { ...plan, createNew: false }, act);
+  if (fault) return stop(fault);
+  if (real !== place.real)
+    return stop(refuse("Busy", `"${named}" was exchanged while it was opened, and is not written`));
+  return done({ handle: file, facts, isDevice: isKernelPlace(real) });
+}
+
+export function tooLargeToWrite(named: string): Refused {
+  return refuse("Error", `"${named}" would have more than ${FILE_LIMIT_BYTES} bytes, which is the limit`);
+}
+
 async function writeInto(
   file: FileHandle,
-  place: WritableEntry,
+  { facts, isDevice }: JudgedFile,
   named: string,
   data: Buffer,
   options: WriteOptions,
   act: string,
 ): Promise<Outcome<null>> {
-  const opened = await onSystem(act, async () => {
-    const facts = await file.stat();
-    return { facts, real: await realPathOf(file, place.folder.entry(place.name), facts) };
-  });
-  if (!opened.ok) return opened;
-  const { facts, real } = opened.value;
-  const isDevice = isKernelPlace(real);
-  // The folder may have been moved meanwhile, which moves what is written there, too; another file it must not be.
-  const fault = findFault(facts, real, named, { ...options, createNew: false }, act);
-  if (fault) return fault;
-  if (real !== place.real) return refuse("Busy", `"${named}" was exchanged while it was opened, and is not written`);
-  if ((options.append ? facts.size : 0) + data.length > FILE_LIMIT_BYTES) {
-    return refuse("Error", `"${named}" would have more than ${FILE_LIMIT_BYTES} bytes, which is the limit`);
-  }
+  if ((options.append ? facts.size : 0) + data.length > FILE_LIMIT_BYTES) return tooLargeToWrite(named);
   return onSystem(act, async () => {
     if (options.mode !== null && !isDevice) await file.chmod(options.mode & MODE_BITS);
     if (!options.append && !isDevice) await file.truncate(0);

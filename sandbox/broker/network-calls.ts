@@ -43,7 +43,7 @@ export async function fetchForGuest(
 }
 
 /** @param changes true for a request that may change something where it arrives */
-function judgeHops(
+export function judgeHops(
   desk: NetworkDesk,
   changes: boolean,
 ): { readonly judge: AddressJudge; finish(): Promise<Refused | undefined> } {

@@ -1,3 +1,5 @@
+import { randomBytes } from "node:crypto";
+import { resolve } from "node:path";
 import type { Egress } from "../egress/egress.ts";
 import { openSlots } from "../egress/slots.ts";
 import type { CallAnswer, CallName, Json, SysView } from "../guest/guest-protocol.ts";
@@ -8,14 +10,17 @@ import { type Handlers, serveCall } from "./call-table.ts";
 import type { BrokerContext, Capabilities } from "./capabilities.ts";
 import { runCommand } from "./command.ts";
 import { describeHandout, type Environment, viewEnvironment, viewSystem } from "./environment.ts";
+import { changeMode, changeTimes, copyGuestFile, readLinkFor, realPathFor, truncateFile } from "./file-changes.ts";
 import { fileFacts, listFolder, readFileBytes, readFileText } from "./file-reading.ts";
 import { fileRules } from "./file-rules.ts";
 import { WRITE_LIMIT_BYTES, writeGuestFile } from "./file-writing.ts";
 import { makeFolder, removeEntry, renameEntry } from "./folder-changes.ts";
 import type { GroundedGrant } from "./ground-grant.ts";
+import type { GuestInput } from "./guest-input.ts";
 import { openJudge, type Wanted } from "./judge.ts";
 import { type LastingAnswer, liveGrant } from "./live-grant.ts";
 import { fetchForGuest, REQUESTS_MAX } from "./network-calls.ts";
+import { openedThings } from "./opened-things.ts";
 import { done, type Outcome, type Refused, refuse } from "./outcome.ts";
 import { queryPermission, requestPermission, revokePermission } from "./permission-calls.ts";
 import {
@@ -29,6 +34,8 @@ import {
   storeList,
   storeSet,
 } from "./port-calls.ts";
+import { guestSockets } from "./socket-calls.ts";
+import { temporaryPlaces } from "./temporary-places.ts";
 
 /** Wall time of one command, milliseconds. */
 const COMMAND_LIMIT_MS = { hook: 60_000, script: 600_000 };
@@ -60,6 +67,8 @@ export type CapabilityOptions = {
   readonly hidden: readonly string[];
   readonly store?: HookStore;
   readonly memory?: GuestMemory;
+  /** What a script reads and hears from the person who runs it; a hook reads and hears nothing. */
+  readonly input?: GuestInput;
   /** What people answered for longer than this guest lives. */
   readonly remembered: readonly LastingAnswer[];
   /** A clock in milliseconds. */
@@ -77,6 +86,9 @@ export function openCapabilities(options: CapabilityOptions): Capabilities {
   const judge = openJudge({ mode, mayAsk, live, asking, audit, now });
   const rules = fileRules(options.hidden, options.protectedWrite);
   const requests = openSlots(REQUESTS_MAX);
+  const sockets = guestSockets();
+  const temporary = temporaryPlaces(resolve("/", env.TMPDIR || "/tmp"), () => randomBytes(8).toString("hex"));
+  const opened = openedThings(options.input);
   const underWay = new Map<number, AbortController>();
   let attended: { readonly context: BrokerContext; readonly handlers: Handlers } | undefined;
   let hadEffect = false;
@@ -115,7 +127,19 @@ export function openCapabilities(options: CapabilityOptions): Capabilities {
       mkdir: (args) => makeFolder(desk, args.path, args.recursive, args.mode),
       remove: (args) => removeEntry(desk, args.path, args.recursive),
       rename: ({ from, to }) => renameEntry(desk, from, to),
+      copyFile: ({ from, to }) => copyGuestFile(desk, from, to),
+      truncate: ({ path, length }) => truncateFile(desk, path, length),
+      chmod: (args) => changeMode(desk, args.path, args.mode),
+      utime: ({ path, atime, mtime }) => changeTimes(desk, path, atime, mtime),
+      realPath: ({ path }) => realPathFor(desk, path),
+      readLink: ({ path }) => readLinkFor(desk, path),
+      makeTemp: (order) => temporary.make(desk, order),
+      ...opened.handlers(desk),
       fetch: (order, signal) => fetchForGuest(desk, order, requests, signal),
+      socketOpen: (order, signal) => sockets.open(desk, order, signal),
+      socketSend: async ({ socket, binary, data }) => sockets.send(socket, binary ? Buffer.from(data, "base64") : data),
+      socketRead: ({ socket }, signal) => sockets.read(socket, signal),
+      socketClose: async ({ socket, code, reason }) => sockets.close(socket, code, reason),
       async abort({ call }) {
         underWay.get(call)?.abort();
         return done(null);
@@ -183,7 +207,11 @@ export function openCapabilities(options: CapabilityOptions): Capabilities {
       closed = true;
       if (attended) audit.settle(attended.context);
       for (const stop of underWay.values()) stop.abort();
+      sockets.end();
       asking.close();
+      opened.close();
+      // Nobody waits for it: the guest is gone.
+      void temporary.close().catch(() => {});
     },
   };
 }

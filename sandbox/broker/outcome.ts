@@ -16,6 +16,7 @@ export function refuse(name: string, message: string): Refused {
 /** System errors as Deno names and words them on Linux: the name, the words, the number. */
 const SYSTEM_ERRORS: Readonly<Record<string, readonly [name: string, words: string, number: number]>> = {
   EPERM: ["PermissionDenied", "Operation not permitted", 1],
+  EBADF: ["Error", "Bad file descriptor", 9],
   ENOENT: ["NotFound", "No such file or directory", 2],
   EACCES: ["PermissionDenied", "Permission denied", 13],
   EBUSY: ["Busy", "Device or resource busy", 16],
@@ -33,12 +34,13 @@ const SYSTEM_ERRORS: Readonly<Record<string, readonly [name: string, words: stri
   ELOOP: ["FilesystemLoop", "Too many levels of symbolic links", 40],
 };
 
-/** One error of the table. @param act what failed, in the guest's own words: `readfile 'x'` */
+/** One error of the table. @param act what failed, in the guest's own words: `readfile 'x'`; "" for what is open already */
 export function systemError(code: string, act: string): Refused {
   const known = Object.hasOwn(SYSTEM_ERRORS, code) ? SYSTEM_ERRORS[code] : undefined;
-  if (known === undefined) return refuse("Error", `operation failed (${code}): ${act}`);
+  const what = act === "" ? "" : `: ${act}`;
+  if (known === undefined) return refuse("Error", `operation failed (${code})${what}`);
   const [name, words, number] = known;
-  return refuse(name, `${words} (os error ${number}): ${act}`);
+  return refuse(name, `${words} (os error ${number})${what}`);
 }
 
 /** The code of a system error; undefined for what is none. */

@@ -6,6 +6,7 @@ import { type Deadline, startDeadline } from "./deadline.ts";
 import { dialHost, type Resolve } from "./dial.ts";
 import { fetchHops } from "./fetch-hops.ts";
 import { slotsByUser } from "./slots.ts";
+import { type EgressSocket, openSocket, type SocketOrder } from "./web-socket.ts";
 
 /** For one fetch, all its hops, or one dial; the time that a judge takes does not count. */
 const TIME_LIMIT_MS = 10_000;
@@ -37,6 +38,11 @@ export type Egress = {
    * Fails with `invalid`, `denied`, `unavailable`, `timed_out` (10 s) or `cancelled`.
    */
   dial(host: string, port: number, judge: AddressJudge, signal: AbortSignal): Promise<Result<Socket>>;
+  /**
+   * A WebSocket over a connection of its own, which the caller must close. Fails with `invalid`, `denied`, `unavailable`,
+   * `timed_out` (10 s) or `cancelled`.
+   */
+  socket(order: SocketOrder, judge: AddressJudge, signal: AbortSignal): Promise<Result<EgressSocket>>;
   /** Gives up what is under way, and everything that is asked later. A connection that was handed out stays. */
   close(): void;
 };
@@ -59,6 +65,8 @@ export function openEgress(options: EgressOptions): Egress {
       within(signal, (deadline) => fetchHops(order, { ...options, judge, deadline, lookups })),
     dial: (host, port, judge, signal) =>
       within(signal, (deadline) => dialHost(host, port, { ...options, judge, deadline, lookups })),
+    socket: (order, judge, signal) =>
+      within(signal, (deadline) => openSocket(order, { ...options, judge, deadline, lookups })),
     close: () => closing.abort(),
   };
 }

@@ -19,8 +19,8 @@ const [port = "", socket = "", pipes = "0", bypass = "", program = "", ...args] 
 
 function runCommand(): void {
   const url = `http://127.0.0.1:${port}`;
-  // First: the command may be up and known to the daemon before `spawn` returns. The signal is heard after that.
-  process.on("SIGTERM", () => child.kill("SIGTERM"));
+  // First: the command may be up and known to the daemon before `spawn` returns. A signal is heard after that.
+  for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => child.kill(signal));
   const child = spawn(program, args, {
     env: {
       ...process.env,

@@ -57,10 +57,12 @@ export function brokeOff(url: URL, { deadline }: DialParts, cause: unknown): Fai
   return fail("unavailable", `${url.host} broke off (${code ?? message})`, { cause });
 }
 
-function clientOver(create: typeof Client, socket: Socket, url: URL): Client {
+/** @param messageBytes largest message of a WebSocket */
+export function clientOver(create: typeof Client, socket: Socket, url: URL, messageBytes = 0): Client {
   let isTaken = false;
   return new create(url.origin, {
     allowH2: false,
+    webSocket: { maxPayloadSize: messageBytes },
     // One deadline holds for all of it.
     headersTimeout: 0,
     bodyTimeout: 0,
@@ -75,7 +77,7 @@ function clientOver(create: typeof Client, socket: Socket, url: URL): Client {
 }
 
 /** The certificate is judged by the host's name as it was asked for, whatever address was dialled. */
-function secure(socket: Socket, url: URL, parts: ExchangeParts): Promise<Result<Socket>> {
+export function secure(socket: Socket, url: URL, parts: ExchangeParts): Promise<Result<Socket>> {
   const { extraCa, deadline } = parts;
   const host = url.hostname.replace(/^\[|\]$/g, "");
   return new Promise((resolve) => {

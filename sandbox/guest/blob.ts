@@ -1,8 +1,11 @@
 /** Blob and File. Runs inside the isolate. */
 
+import type { ReadableStream } from "web-streams-polyfill";
 import { bytesOf, isBufferSource, joinBytes } from "./buffer-source.ts";
-import { type ByteStream, byteStream } from "./byte-stream.ts";
+import { CLONED } from "./guest-clone.ts";
 import { TextEncoder } from "./guest-text.ts";
+import { showMembers } from "./shown-members.ts";
+import { streamOfBytes } from "./stream-library.ts";
 import { textOfUtf8 } from "./utf8.ts";
 
 type BlobOptions = { type?: unknown; endings?: unknown };
@@ -73,8 +76,15 @@ export class Blob {
     return this.#bytes.slice();
   }
 
-  stream(): ByteStream {
-    return byteStream(async () => this.#bytes.slice());
+  stream(): ReadableStream<unknown> {
+    return streamOfBytes(this.#bytes);
+  }
+
+  /** Bytes of a blob never change: a copy may have the same. */
+  [CLONED](): Blob {
+    const blob = new Blob([], { type: this.#type });
+    blob.#bytes = this.#bytes;
+    return blob;
   }
 
   get [Symbol.toStringTag](): string {
@@ -109,7 +119,14 @@ export class File extends Blob {
     return "";
   }
 
+  override [CLONED](): File {
+    return new File([this], this.#name, { type: this.type, lastModified: this.#lastModified });
+  }
+
   override get [Symbol.toStringTag](): string {
     return "File";
   }
 }
+
+showMembers(Blob, ["size", "type"]);
+showMembers(File, ["name", "size", "type"]);

@@ -1,54 +1,58 @@
 /** What Request and Response have in common: a body of bytes that is read once. Runs inside the isolate. */
 
+import type { ReadableStream } from "web-streams-polyfill";
 import { Blob, bytesOfBlob } from "./blob.ts";
 import { bytesOf, isBufferSource } from "./buffer-source.ts";
-import { type ByteStream, byteStream } from "./byte-stream.ts";
 import { decodeForm, encodeForm, FormData } from "./form-data.ts";
 import { TextEncoder } from "./guest-text.ts";
 import { Headers } from "./headers.ts";
+import { bytesOfStream, handedOver, isReadableStream, streamOfBytes, wasRead } from "./stream-library.ts";
 import { isSearchParams, searchParams } from "./url-library.ts";
 import { textOfUtf8 } from "./utf8.ts";
 
 const encoder = new TextEncoder();
 let boundaries = 0;
 
-export type Payload = { readonly bytes: Uint8Array<ArrayBuffer>; readonly type: string | null };
-
-function isStream(value: unknown): boolean {
-  return typeof value === "object" && value !== null && ("getReader" in value || Symbol.asyncIterator in value);
-}
+/** Bytes that are all there, or that come. */
+export type Payload = {
+  readonly content: Uint8Array<ArrayBuffer> | ReadableStream<unknown>;
+  readonly type: string | null;
+};
 
 /** Turns what a guest gives as a body into bytes, and says which content type goes with it. */
 export function payloadOf(body: unknown): Payload | null {
   if (body === null || body === undefined) return null;
-  if (isBufferSource(body)) return { bytes: bytesOf(body, "a body").slice(), type: null };
-  if (body instanceof Blob) return { bytes: bytesOfBlob(body), type: body.type === "" ? null : body.type };
+  if (isBufferSource(body)) return { content: bytesOf(body, "a body").slice(), type: null };
+  if (body instanceof Blob) return { content: bytesOfBlob(body), type: body.type === "" ? null : body.type };
   if (body instanceof FormData) {
     boundaries += 1;
     const boundary = `----formdata-clawd-${`${boundaries}`.padStart(12, "0")}`;
-    return { bytes: encodeForm(body, boundary), type: `multipart/form-data; boundary=${boundary}` };
+    return { content: encodeForm(body, boundary), type: `multipart/form-data; boundary=${boundary}` };
   }
   if (isSearchParams(body))
-    return { bytes: encoder.encode(String(body)), type: "application/x-www-form-urlencoded;charset=UTF-8" };
-  if (isStream(body)) throw new TypeError("a stream is not offered as a body: give text or bytes");
-  return { bytes: encoder.encode(String(body)), type: "text/plain;charset=UTF-8" };
+    return { content: encoder.encode(String(body)), type: "application/x-www-form-urlencoded;charset=UTF-8" };
+  if (isReadableStream(body)) {
+    if (body.locked || wasRead(body)) throw new TypeError("the stream is read already: it cannot be a body");
+    return { content: body, type: null };
+  }
+  return { content: encoder.encode(String(body)), type: "text/plain;charset=UTF-8" };
 }
 
 /** Names that no code of the guest's meets. */
 export const SHARED = Symbol("shared");
 export const HANDED_OVER = Symbol("handed over");
+export const WHOLE = Symbol("whole");
 
 export class Body {
-  readonly #payload: Payload | null;
+  #content: Payload["content"] | null;
   readonly #headers: Headers;
-  readonly #stream: ByteStream | null;
-  #used = false;
+  /** The bytes were taken; a stream knows by itself. */
+  #taken = false;
 
   /** Adds the content type that goes with the payload, unless there is one. */
   constructor(payload: Payload | null, headers: Headers) {
-    this.#payload = payload;
+    this.#content = payload?.content ?? null;
     this.#headers = headers;
-    this.#stream = payload && byteStream(() => this.#take());
     if (payload?.type && !headers.has("content-type")) headers.set("content-type", payload.type);
   }
 
@@ -56,12 +60,18 @@ export class Body {
     return this.#headers;
   }
 
-  get body(): ByteStream | null {
-    return this.#stream;
+  get body(): ReadableStream<unknown> | null {
+    if (this.#content instanceof Uint8Array) {
+      const stream = streamOfBytes(this.#content);
+      // Of bytes that were taken, an end is what is left.
+      if (this.#taken) void stream.cancel();
+      this.#content = stream;
+    }
+    return this.#content;
   }
 
   get bodyUsed(): boolean {
-    return this.#used;
+    return this.#content instanceof Uint8Array ? this.#taken : this.#content !== null && wasRead(this.#content);
   }
 
   async text(): Promise<string> {
@@ -97,27 +107,44 @@ export class Body {
 
   /** The same payload, for a clone; throws a TypeError when it was read. */
   [SHARED](): Payload | null {
-    if (this.#used || this.#stream?.locked) throw new TypeError("Body is unusable");
-    return this.#payload;
+    this.#checkUnread();
+    if (this.#content === null) return null;
+    if (this.#content instanceof Uint8Array) return { content: this.#content, type: null };
+    const [own, other] = this.#content.tee();
+    this.#content = own;
+    return { content: other, type: null };
   }
 
   /** The payload for another body; this one is used up then. */
   [HANDED_OVER](): Payload | null {
-    const payload = this[SHARED]();
-    this.#used = payload !== null;
-    return payload;
+    this.#checkUnread();
+    const content = this.#content;
+    if (content === null) return null;
+    if (!(content instanceof Uint8Array)) return { content: handedOver(content), type: null };
+    this.#taken = true;
+    return { content, type: null };
   }
 
-  #read(): Promise<Uint8Array<ArrayBuffer>> {
-    if (this.#stream?.locked) throw new TypeError("Body is unusable");
-    return this.#take();
+  /** All of it, for those who send it; null for none. */
+  async [WHOLE](): Promise<Uint8Array<ArrayBuffer> | null> {
+    return this.#content === null ? null : this.#read();
   }
 
-  async #take(): Promise<Uint8Array<ArrayBuffer>> {
-    if (this.#used) throw new TypeError("Body already consumed");
-    if (!this.#payload) return new Uint8Array(0);
-    this.#used = true;
-    return this.#payload.bytes;
+  #isLocked(): boolean {
+    return this.#content !== null && !(this.#content instanceof Uint8Array) && this.#content.locked;
+  }
+
+  #checkUnread(): void {
+    if (this.#isLocked() || this.bodyUsed) throw new TypeError("Body is unusable");
+  }
+
+  async #read(): Promise<Uint8Array<ArrayBuffer>> {
+    if (this.bodyUsed) throw new TypeError("Body already consumed");
+    if (this.#isLocked()) throw new TypeError("Body is unusable");
+    if (this.#content === null) return new Uint8Array(0);
+    if (!(this.#content instanceof Uint8Array)) return bytesOfStream(this.#content);
+    this.#taken = true;
+    return this.#content;
   }
 }
 

@@ -1,30 +1,17 @@
-/** crypto: random values and digests, which the host makes. Runs inside the isolate. */
+/** crypto: random values, which the host makes; the rest of it is loaded when it is touched. Runs inside the isolate. */
 
 import { base64OfBytes, bytesOfBase64 } from "./base64.ts";
-import type { BrokerCalls } from "./broker-call.ts";
-import { bytesOf, isBufferSource } from "./buffer-source.ts";
+import { bytesOf } from "./buffer-source.ts";
 import { DOMException } from "./dom-exception.ts";
+import { CLONED } from "./guest-clone.ts";
 import { HOST_WORDS, RANDOM_BYTES_MAX } from "./guest-protocol.ts";
+import type { HostJobs } from "./host-jobs.ts";
+import type { Loader } from "./lazy-library.ts";
+import type { subtleCrypto } from "./subtle-crypto.ts";
 
 type AskHost = (word: string, question: string | number) => string;
+type Subtle = ReturnType<typeof subtleCrypto>;
 
-const ALGORITHMS = ["SHA-1", "SHA-256", "SHA-384", "SHA-512"];
-/** Largest input of a digest, bytes: what one text to the host can carry. */
-const DIGEST_LIMIT_BYTES = 4 * 1024 * 1024;
-/** Methods of SubtleCrypto that are left out. */
-const LEFT_OUT = [
-  "encrypt",
-  "decrypt",
-  "sign",
-  "verify",
-  "generateKey",
-  "deriveKey",
-  "deriveBits",
-  "importKey",
-  "exportKey",
-  "wrapKey",
-  "unwrapKey",
-];
 const INTEGERS = [
   Int8Array,
   Uint8Array,
@@ -38,65 +25,36 @@ const INTEGERS = [
 ];
 const KEY = {};
 
-function algorithmName(algorithm: unknown): string {
-  const wanted =
-    typeof algorithm === "object" && algorithm !== null ? (algorithm as { name?: unknown }).name : algorithm;
-  const found = ALGORITHMS.find((name) => name === String(wanted).toUpperCase());
-  if (found) return found;
-  throw new DOMException(
-    `the algorithm "${String(wanted)}" is not offered: ${ALGORITHMS.join(", ")} are`,
-    "NotSupportedError",
-  );
-}
-
 function hex(bytes: Uint8Array): string {
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
-export function guestCrypto(askHost: AskHost, broker: BrokerCalls) {
+/** `classes` are the globals that come with `crypto.subtle`. */
+export function guestCrypto(askHost: AskHost, jobs: HostJobs, load: Loader) {
+  let made: Subtle | undefined;
+
+  function classes(): Subtle {
+    const library = load("crypto") as { readonly subtleCrypto: typeof subtleCrypto };
+    made ??= library.subtleCrypto({
+      ...{ base64OfBytes, bytesOfBase64, DOMException, cloned: CLONED },
+      ask: (method, args) => jobs.run({ job: "crypto", method, args }),
+    });
+    return made;
+  }
+
   function randomBytes(count: number): Uint8Array {
     const bytes = bytesOfBase64(askHost(HOST_WORDS.random, count));
     if (bytes.length !== count) throw new DOMException("the host gave no random bytes", "OperationError");
     return bytes;
   }
 
-  class SubtleCrypto {
-    constructor(key?: object) {
-      if (key !== KEY) throw new TypeError("Illegal constructor");
-    }
-
-    async digest(algorithm: unknown, data: unknown): Promise<ArrayBuffer> {
-      const name = algorithmName(algorithm);
-      if (!isBufferSource(data)) throw new TypeError("crypto.subtle.digest takes an ArrayBuffer or a view of one");
-      const bytes = bytesOf(data, "crypto.subtle.digest");
-      if (bytes.length > DIGEST_LIMIT_BYTES)
-        throw new RangeError(`a digest of ${bytes.length} bytes; ${DIGEST_LIMIT_BYTES} are the limit`);
-      const answer = await broker.wait((id) => {
-        askHost(HOST_WORDS.digest, JSON.stringify({ id, algorithm: name, data: base64OfBytes(bytes) }));
-      });
-      return bytesOfBase64(String(answer)).buffer;
-    }
-
-    get [Symbol.toStringTag](): string {
-      return "SubtleCrypto";
-    }
-  }
-  for (const name of LEFT_OUT) {
-    const value = async () => {
-      throw new DOMException(`crypto.subtle.${name} is not offered`, "NotSupportedError");
-    };
-    Object.defineProperty(SubtleCrypto.prototype, name, { value, writable: true, configurable: true });
-  }
-
   class Crypto {
-    readonly #subtle = new SubtleCrypto(KEY);
-
     constructor(key?: object) {
       if (key !== KEY) throw new TypeError("Illegal constructor");
     }
 
-    get subtle(): SubtleCrypto {
-      return this.#subtle;
+    get subtle(): Subtle["subtle"] {
+      return classes().subtle;
     }
 
     getRandomValues<T>(array: T): T {
@@ -124,5 +82,5 @@ export function guestCrypto(askHost: AskHost, broker: BrokerCalls) {
     return [...parts, bytes.subarray(10)].map(hex).join("-");
   };
   Object.defineProperty(Crypto.prototype, "randomUUID", { value: uuid, writable: true, configurable: true });
-  return { Crypto, SubtleCrypto, crypto: new Crypto(KEY) };
+  return { surface: { Crypto, crypto: new Crypto(KEY) }, classes };
 }

@@ -5,11 +5,13 @@ import { base64OfBytes, bytesOfBase64 } from "./base64.ts";
 import type { Call } from "./broker-call.ts";
 import { notOffered } from "./deno-errors.ts";
 import { pathText } from "./deno-path.ts";
-import type { FileFacts, WriteOptions } from "./guest-protocol.ts";
+import type { Calls, FileFacts, WriteOptions } from "./guest-protocol.ts";
 
 type Options = { readonly [key: string]: unknown };
 
 const DateOf = Date;
+const NumberOf = Number;
+const { trunc } = Math;
 
 function optionsOf(value: unknown): Options {
   return typeof value === "object" && value !== null ? (value as Options) : {};
@@ -28,16 +30,29 @@ function writeOptions(value: unknown): WriteOptions {
   return { append: append === true, create: create !== false, createNew: createNew === true, mode: modeOf(mode) };
 }
 
+function temporaryOrder(kind: "file" | "folder", value: unknown): Calls["makeTemp"][0] {
+  const { dir, prefix, suffix } = optionsOf(value);
+  const text = (part: unknown) => (part === undefined || part === null ? "" : `${part}`);
+  const folder = dir === undefined || dir === null ? null : pathText(dir);
+  return { kind, dir: folder, prefix: text(prefix), suffix: text(suffix) };
+}
+
+/** Seconds, or a date, as milliseconds. */
+export function timeMs(time: unknown): number {
+  const ms = time instanceof DateOf ? time.getTime() : typeof time === "number" ? time * 1000 : NumberOf.NaN;
+  if (NumberOf.isNaN(ms)) throw new TypeError("a time must be a number of seconds or a Date");
+  return trunc(ms);
+}
+
 function refuseStream(data: unknown, name: string): void {
   if (typeof data === "object" && data !== null && "getReader" in data)
     throw notOffered(`Deno.${name} of a stream`, "write the whole text or the bytes at once");
 }
 
 /** `Deno.FileInfo`, as far as the broker tells it. */
-function fileInfo(facts: FileFacts): object {
+export function fileInfo(facts: FileFacts): object {
   const date = (ms: number | null) => (ms === null ? null : new DateOf(ms));
   const { isFile, isDirectory, isSymlink, size, mode } = facts;
-  const common = isFile || isDirectory || isSymlink ? false : null;
   return {
     isFile,
     isDirectory,
@@ -46,20 +61,20 @@ function fileInfo(facts: FileFacts): object {
     mtime: date(facts.mtime),
     atime: date(facts.atime),
     birthtime: date(facts.birthtime),
-    ctime: null,
-    dev: 0,
+    ctime: date(facts.ctime),
+    dev: facts.dev,
     mode,
-    ino: null,
-    nlink: null,
-    uid: null,
-    gid: null,
-    rdev: null,
-    blksize: null,
-    blocks: null,
-    isBlockDevice: common,
-    isCharDevice: common,
-    isFifo: common,
-    isSocket: common,
+    ino: facts.ino,
+    nlink: facts.nlink,
+    uid: facts.uid,
+    gid: facts.gid,
+    rdev: facts.rdev,
+    blksize: facts.blksize,
+    blocks: facts.blocks,
+    isBlockDevice: facts.isBlockDevice,
+    isCharDevice: facts.isCharDevice,
+    isFifo: facts.isFifo,
+    isSocket: facts.isSocket,
   };
 }
 
@@ -96,6 +111,22 @@ export function denoFiles(call: Call) {
     remove: async (path: unknown, options?: unknown): Promise<void> => {
       await call("remove", { path: pathText(path), recursive: optionsOf(options).recursive === true });
     },
+    copyFile: async (from: unknown, to: unknown): Promise<void> => {
+      await call("copyFile", { from: pathText(from), to: pathText(to) });
+    },
+    truncate: async (path: unknown, length: unknown = 0): Promise<void> => {
+      await call("truncate", { path: pathText(path), length: NumberOf(length) });
+    },
+    chmod: async (path: unknown, mode: unknown): Promise<void> => {
+      await call("chmod", { path: pathText(path), mode: NumberOf(mode) });
+    },
+    utime: async (path: unknown, atime: unknown, mtime: unknown): Promise<void> => {
+      await call("utime", { path: pathText(path), atime: timeMs(atime), mtime: timeMs(mtime) });
+    },
+    realPath: async (path: unknown): Promise<string> => call("realPath", { path: pathText(path) }),
+    readLink: async (path: unknown): Promise<string> => call("readLink", { path: pathText(path) }),
+    makeTempDir: async (options?: unknown): Promise<string> => call("makeTemp", temporaryOrder("folder", options)),
+    makeTempFile: async (options?: unknown): Promise<string> => call("makeTemp", temporaryOrder("file", options)),
     rename: async (from: unknown, to: unknown): Promise<void> => {
       await call("rename", { from: pathText(from), to: pathText(to) });
     },

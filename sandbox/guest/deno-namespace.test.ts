@@ -2,6 +2,7 @@ import { afterEach, describe, expect, test } from "vitest";
 import { AbortController } from "./abort.ts";
 import type { Call } from "./broker-call.ts";
 import { callError } from "./deno-errors.ts";
+import { denoLibrary } from "./deno-library.ts";
 import { type DenoTools, installDeno, type LoadOrder } from "./deno-namespace.ts";
 import type { PermissionAnswer } from "./guest-protocol.ts";
 
@@ -13,6 +14,26 @@ type Loose = ReturnType<typeof JSON.parse>;
 afterEach(() => {
   delete (globalThis as { Deno?: unknown }).Deno;
 });
+
+/** Answers of a broker that runs a child: what it prints, piece by piece, and its end. */
+function running(prints: Record<"stdout" | "stderr", string[]>, code: number): Answers {
+  return {
+    commandStart: () => 7,
+    commandRead({ from }: { from: "stdout" | "stderr" }) {
+      const piece = prints[from].shift();
+      return piece === undefined ? null : base64(piece);
+    },
+    commandWrite: () => null,
+    commandWait: () => ({ code, signal: null }),
+  };
+}
+
+const QUIET_TESTS = {
+  say: () => {},
+  describe: () => ({ name: "", message: "", stack: "" }),
+  nowMs: () => 0,
+  underWay: () => 0,
+};
 
 /** A guest's `Deno` whose calls are answered from a table; what it asked and printed is kept. */
 function openDeno(answers: Answers = {}, order: Partial<LoadOrder> = {}) {
@@ -31,7 +52,8 @@ function openDeno(answers: Answers = {}, order: Partial<LoadOrder> = {}) {
   }) as Call;
   const tools: DenoTools = {
     inspect: (value) => `<${value}>`,
-    print: (to, text) => printed.push(`${to}: ${text}`),
+    write: (to, bytes) => printed.push(`${to}: ${Buffer.from(bytes).toString()}`),
+    library: (parts) => denoLibrary(parts, { ...QUIET_TESTS, origin: "file:///main.ts" }),
     exit: (code) => {
       throw new Error(`exit ${code}`);
     },
@@ -139,7 +161,8 @@ describe("files", () => {
 
   test("times are dates, and what the system does not tell is null", async () => {
     const facts = { isFile: true, isDirectory: false, isSymlink: false, size: 3, mode: 0o100644 };
-    const { Deno } = openDeno({ stat: () => ({ ...facts, mtime: 1000, atime: 2000, birthtime: null }) });
+    const times = { mtime: 1000, atime: 2000, birthtime: null, ctime: 3000 };
+    const { Deno } = openDeno({ stat: () => ({ ...facts, ...times, isFifo: false }) });
     expect(await Deno.stat("a")).toMatchObject({ ...facts, mtime: new Date(1000), birthtime: null, isFifo: false });
   });
 });
@@ -180,8 +203,9 @@ describe("what is not offered says so", () => {
   test.each([
     ["readTextFileSync", "use await Deno.readTextFile()"],
     ["removeSync", "use await Deno.remove()"],
-    ["openSync", "use Deno.readFile()"],
-    ["open", "use Deno.readFile()"],
+    ["openSync", "use await Deno.open()"],
+    ["symlink", "a link would lead to what is not granted"],
+    ["linkSync", "Deno.linkSync is not offered"],
     ["serve", "Deno.serve is not offered"],
     ["connect", "use fetch()"],
   ])("Deno.%s", (name, text) => {
@@ -363,45 +387,53 @@ describe("commands", () => {
   });
 
   test("inherited streams are printed, and cannot be read", async () => {
-    const { Deno, printed } = openDeno({ command: () => ran });
+    const { Deno, printed } = openDeno({ command: () => ran, ...running({ stdout: ["out"], stderr: ["err"] }, 0) });
     const output = await new Deno.Command("x", { stdout: "inherit", stderr: "null" }).output();
     expect(printed).toEqual(["stdout: out"]);
     expect(() => output.stdout).toThrow("Cannot get 'stdout': 'stdout' is not piped");
     expect((await new Deno.Command("x").spawn().status).success).toBe(true);
-    expect(printed).toEqual(["stdout: out", "stdout: out", "stderr: err"]);
+    expect(printed.sort()).toEqual(["stderr: err", "stdout: out", "stdout: out"]);
   });
 
-  test("a spawned command starts when its input is closed, and gets all of it", async () => {
-    const { Deno, asked } = openDeno({ command: () => ran });
+  test("a spawned command is written to and read from while it runs", async () => {
+    const { Deno, asked } = openDeno(running({ stdout: ["o", "ut"], stderr: [] }, 0));
     const child = new Deno.Command("cat", { stdin: "piped", stdout: "piped", stderr: "null" }).spawn();
     const writer = child.stdin.getWriter();
     await writer.write(new TextEncoder().encode("one "));
-    await writer.write(new TextEncoder().encode("two"));
-    expect(asked).toEqual([]);
+    expect(asked.filter(({ name }) => name === "commandWrite")).toEqual([
+      { name: "commandWrite", args: { handle: 7, data: base64("one ") } },
+    ]);
     await writer.close();
     await expect(writer.write(new Uint8Array(1))).rejects.toThrow(TypeError);
+    expect(asked.filter(({ name }) => name === "commandWrite").at(-1)?.args).toEqual({ handle: 7, data: null });
     expect(await child.stdout.text()).toBe("out");
-    const pieces: string[] = [];
-    for await (const piece of child.stdout) pieces.push(text(piece));
-    expect(pieces).toEqual(["out"]);
-    expect(asked[0]).toMatchObject({ args: { stdin: base64("one two") } });
     expect(() => child.stderr).toThrow("not piped");
+    expect(await child.status).toEqual({ success: true, code: 0, signal: null });
   });
 
-  test("kill and an abort end it with the signal's code; afterwards there is nothing to kill", async () => {
-    const { Deno } = openDeno({ command: () => new Promise(() => {}) });
+  test("kill ends it with the signal's code; afterwards there is nothing to kill", async () => {
+    const killed = Promise.withResolvers<{ code: number; signal: null }>();
+    const { Deno } = openDeno({
+      ...running({ stdout: [], stderr: [] }, 0),
+      commandWait: () => killed.promise,
+      commandKill: () => {
+        killed.resolve({ code: 137, signal: null });
+        return null;
+      },
+    });
     const child = new Deno.Command("sleep").spawn();
     expect(() => child.kill("FOO")).toThrow("Invalid signal: FOO");
-    child.kill("SIGKILL");
-    expect(await child.status).toEqual({ success: false, code: 137, signal: "SIGKILL" });
+    child.kill("SIGINT");
+    expect(await child.status).toEqual({ success: false, code: 130, signal: "SIGINT" });
     expect(() => child.kill()).toThrow("already terminated");
+  });
+
+  test("an abort ends one that nobody reads while it runs", async () => {
+    const { Deno } = openDeno({ command: () => new Promise(() => {}) });
     const abort = new AbortController();
     const output = new Deno.Command("sleep", { signal: abort.signal }).output();
     abort.abort();
     expect(await output).toMatchObject({ success: false, code: 143, signal: "SIGTERM" });
-    const waiting = new Deno.Command("cat", { stdin: "piped" }).spawn();
-    waiting.kill();
-    expect((await waiting.status).code).toBe(143);
   });
 
   test("a command that cannot be run rejects, and wrong options are TypeErrors", async () => {

@@ -1,23 +1,30 @@
 /** The `Deno` namespace, for hooks and scripts alike. Runs inside the isolate. */
 
+import { AbortController } from "./abort.ts";
+import { base64OfBytes, bytesOfBase64 } from "./base64.ts";
 import type { Call } from "./broker-call.ts";
-import { denoCommand } from "./deno-command.ts";
 import { type Asker, needs } from "./deno-denial.ts";
 import { denoEnv } from "./deno-env.ts";
-import { denoErrors, notOffered } from "./deno-errors.ts";
-import { denoFiles } from "./deno-files.ts";
+import { denoError, denoErrors, notOffered } from "./deno-errors.ts";
+import { denoFiles, fileInfo, timeMs } from "./deno-files.ts";
+import type { DenoLibrary, DenoParts } from "./deno-library.ts";
+import { pathText } from "./deno-path.ts";
 import { denoPermissions, PermissionStatus } from "./deno-permissions.ts";
+import { denoSignals, type Signals } from "./deno-signals.ts";
 import { BUILD, denoSystem, VERSION } from "./deno-system.ts";
 import type { EnvView } from "./env-view.ts";
 import type { SysView, ToGuest } from "./guest-protocol.ts";
+import { TextDecoder, TextEncoder } from "./guest-text.ts";
 
 export type LoadOrder = Extract<ToGuest, { k: "load" }>;
 
 /** What of the prelude the namespace is made over. */
 export type DenoTools = {
   readonly inspect: (value: unknown, options?: unknown) => string;
-  /** Puts text on a stream as it is, without a line end of its own. */
-  readonly print: (to: "stdout" | "stderr", text: string) => void;
+  /** Puts bytes on a stream as they are. */
+  readonly write: (to: "stdout" | "stderr", bytes: Uint8Array) => void;
+  /** Makes the part of the namespace that is a library of its own. */
+  readonly library: (parts: DenoParts) => DenoLibrary;
   /** Ends the guest with an exit code of 0 to 255; it runs no further. */
   readonly exit: (code: number) => never;
   /** Says which code the guest ends with when it ends by itself. */
@@ -26,38 +33,25 @@ export type DenoTools = {
 
 /** Functions that Deno has and that are not offered here, with what there is in their place. */
 const LEFT_OUT: Readonly<Record<string, string>> = {
-  addSignalListener: "",
   chdir: "give whole paths",
-  chmod: "give a mode when the file is written",
   chown: "",
   connect: "use fetch()",
   connectTls: "use fetch()",
   consoleSize: "",
-  copyFile: "use Deno.readFile() and Deno.writeFile()",
-  create: "use Deno.writeFile()",
   createHttpClient: "use fetch()",
   dlopen: "",
   execPath: "",
   kill: "",
-  link: "",
+  link: "a second name would hide what a file is",
   listen: "",
   listenTls: "",
-  makeTempDir: "use Deno.mkdir()",
-  makeTempFile: "use Deno.writeFile()",
   memoryUsage: "",
   networkInterfaces: "",
-  open: "use Deno.readFile() and Deno.writeFile()",
-  readLink: "",
-  realPath: "",
   resolveDns: "",
   serve: "",
-  symlink: "",
-  test: "",
-  truncate: "use Deno.writeFile()",
+  symlink: "a link would lead to what is not granted",
   umask: "",
   upgradeWebSocket: "",
-  utime: "",
-  watchFs: "",
 };
 /** Of these there is only the function that gives a promise. */
 const NO_SYNC = [
@@ -71,25 +65,25 @@ const NO_SYNC = [
   "mkdir",
   "remove",
   "rename",
-];
-/** Like `LEFT_OUT`, and so are their synchronous twins. */
-const NO_SYNC_EITHER = [
   "chmod",
-  "chown",
   "copyFile",
   "create",
-  "link",
   "makeTempDir",
   "makeTempFile",
   "open",
   "readLink",
   "realPath",
-  "symlink",
   "truncate",
   "utime",
 ];
+/** Like `LEFT_OUT`, and so are their synchronous twins. */
+const NO_SYNC_EITHER = ["chown", "link", "symlink"];
+/** What is in a library of its own, and is there at the first look at it. */
+const IN_LIBRARY = ["ChildProcess", "Command", "FsFile", "stderr", "stdin", "stdout"] as const;
+const FUNCTIONS_IN_LIBRARY = ["create", "open", "watchFs"] as const;
 
 const { defineProperty, keys } = Object;
+const { apply } = Reflect;
 
 function leftOut(): Record<string, () => never> {
   const functions: Record<string, () => never> = {};
@@ -110,8 +104,38 @@ function readExitCode(code: unknown): number {
   return code;
 }
 
+/** What a guest's `Deno` is, beside the object. */
+export type Installed = { readonly signals: Signals; readonly library: () => DenoLibrary };
+
+const NO_TERMINALS = { stdin: false, stdout: false, stderr: false };
+
+/** Made when it is first needed. */
+function lazyLibrary(order: LoadOrder, call: Call, tools: DenoTools): () => DenoLibrary {
+  let library: DenoLibrary | undefined;
+  return () => {
+    library ??= tools.library({
+      ...{ call, terminals: order.terminals ?? NO_TERMINALS, write: tools.write },
+      ...{ denoError, notOffered, pathText, fileInfo, timeMs, base64OfBytes, bytesOfBase64 },
+      ...{ AbortController, TextDecoder, TextEncoder },
+    });
+    return library;
+  };
+}
+
+/** Puts what is in the library into the namespace. */
+function offerLibrary(namespace: object, library: () => DenoLibrary): void {
+  for (const name of FUNCTIONS_IN_LIBRARY) {
+    const take = (...args: unknown[]): unknown =>
+      apply(library()[name] as (...args: unknown[]) => unknown, undefined, args);
+    defineProperty(take, "name", { value: name });
+    defineProperty(namespace, name, { value: take, writable: true, enumerable: true, configurable: true });
+  }
+  for (const name of IN_LIBRARY)
+    defineProperty(namespace, name, { get: () => library()[name], enumerable: true, configurable: true });
+}
+
 /** Makes the namespace for one guest. */
-function denoNamespace(order: LoadOrder, call: Call, tools: DenoTools): object {
+function denoNamespace(order: LoadOrder, call: Call, tools: DenoTools, installed: Installed): object {
   const asker: Asker = order.mode;
   let env: EnvView = order.env;
   let sys: SysView = order.sys;
@@ -125,7 +149,6 @@ function denoNamespace(order: LoadOrder, call: Call, tools: DenoTools): object {
     ...leftOut(),
     ...denoFiles(call),
     ...denoSystem(() => sys, asker),
-    Command: denoCommand(call, tools.print),
     PermissionStatus,
     Permissions,
     args,
@@ -136,7 +159,13 @@ function denoNamespace(order: LoadOrder, call: Call, tools: DenoTools): object {
     },
     env: denoEnv(() => env, asker),
     errors: denoErrors(),
-    exit: (code?: unknown): never => tools.exit((typeof code === "number" ? code : exitCode) & 255),
+    SeekMode: { 0: "Start", 1: "Current", 2: "End", Start: 0, Current: 1, End: 2 },
+    ...installed.signals.surface,
+    exit: (code?: unknown): never => {
+      const exiting = order.tests && installed.library().tests.exiting();
+      const wanted = typeof code === "number" ? code : exitCode;
+      return exiting ? exiting(wanted) : tools.exit(wanted & 255);
+    },
     inspect: tools.inspect,
     mainModule: `file:///${order.name}`,
     noColor: true,
@@ -146,6 +175,12 @@ function denoNamespace(order: LoadOrder, call: Call, tools: DenoTools): object {
     ppid: 0,
     version: { ...VERSION },
   };
+  offerLibrary(namespace, installed.library);
+  defineProperty(namespace, "test", {
+    get: () => installed.library().tests.test,
+    enumerable: true,
+    configurable: true,
+  });
   return defineProperty(namespace, "exitCode", {
     get: () => exitCode,
     set(code: unknown) {
@@ -158,11 +193,13 @@ function denoNamespace(order: LoadOrder, call: Call, tools: DenoTools): object {
 }
 
 /** Puts `Deno` into the guest's global scope. */
-export function installDeno(order: LoadOrder, call: Call, tools: DenoTools): void {
+export function installDeno(order: LoadOrder, call: Call, tools: DenoTools): Installed {
+  const installed = { signals: denoSignals(order.mode, call), library: lazyLibrary(order, call, tools) };
   defineProperty(globalThis, "Deno", {
-    value: denoNamespace(order, call, tools),
+    value: denoNamespace(order, call, tools, installed),
     writable: true,
     enumerable: false,
     configurable: true,
   });
+  return installed;
 }

@@ -2,8 +2,9 @@
 
 import { DOMException } from "./dom-exception.ts";
 import { elapsedMs } from "./performance.ts";
+import { showMembers } from "./shown-members.ts";
 
-type EventOptions = { bubbles?: boolean; cancelable?: boolean; composed?: boolean };
+export type EventOptions = { bubbles?: boolean; cancelable?: boolean; composed?: boolean };
 type Listener = {
   readonly type: string;
   readonly callback: object;
@@ -136,6 +137,22 @@ for (const [phase, name] of ["NONE", "CAPTURING_PHASE", "AT_TARGET", "BUBBLING_P
   Object.defineProperty(Event, name, { value: phase, enumerable: true });
   Object.defineProperty(Event.prototype, name, { value: phase, enumerable: true });
 }
+
+/** What a printed event shows, before what its class adds. */
+export const EVENT_MEMBERS = [
+  "bubbles",
+  "cancelable",
+  "composed",
+  "currentTarget",
+  "defaultPrevented",
+  "eventPhase",
+  "srcElement",
+  "target",
+  "returnValue",
+  "timeStamp",
+  "type",
+];
+showMembers(Event, EVENT_MEMBERS);
 
 function call(listener: Listener, target: EventTarget, event: Event): void {
   try {
@@ -285,3 +302,6 @@ export class ErrorEvent extends Event {
     return "ErrorEvent";
   }
 }
+
+showMembers(CustomEvent, [...EVENT_MEMBERS, "detail"]);
+showMembers(ErrorEvent, [...EVENT_MEMBERS, "message", "filename", "lineno", "colno", "error"]);

@@ -9,6 +9,14 @@ function notCloneable(value: unknown): DOMException {
 
 type Clones = Map<object, object>;
 
+/** Names that no code of the guest's meets: of the method that makes a copy of an object of ours, */
+export const CLONED = Symbol("cloned");
+/** and of one that says how it moves to where its copy goes. */
+export const MOVED = Symbol("moved");
+
+/** What takes the place of an object that moves; `leave` makes an end of the object itself. */
+export type Move = { readonly copy: object; leave(): void };
+
 const ERROR_KINDS = { EvalError, RangeError, ReferenceError, SyntaxError, TypeError, URIError };
 
 function remember<T extends object>(clones: Clones, original: object, copy: T): T {
@@ -62,6 +70,7 @@ function cloneBuiltIn(value: object, clones: Clones): object | undefined {
     for (const item of [...value]) copy.add(cloneInner(item, clones));
     return copy;
   }
+  if (CLONED in value) return remember(clones, value, (value as { [CLONED](): object })[CLONED]());
   const holdsMore = [Promise, WeakMap, WeakSet, WeakRef, Symbol].some((kind) => value instanceof kind);
   if (holdsMore) throw notCloneable(value);
   return undefined;
@@ -84,14 +93,25 @@ function cloneInner(value: unknown, clones: Clones): unknown {
   return clones.get(value) ?? cloneObject(value, clones);
 }
 
-export function structuredClone(value: unknown, options?: { transfer?: Iterable<unknown> } | null): unknown {
-  const moved = [...(options?.transfer ?? [])];
-  for (const [index, item] of moved.entries()) {
-    if (!(item instanceof ArrayBuffer) || item.detached || moved.indexOf(item) !== index)
-      throw new DOMException("Value not transferable", "DataCloneError");
-  }
-  const copy = cloneInner(value, new Map());
+function moveOf(item: unknown): Move {
+  if (typeof item === "object" && item !== null && MOVED in item) return (item as { [MOVED](): Move })[MOVED]();
+  if (!(item instanceof ArrayBuffer) || item.detached)
+    throw new DOMException("Value not transferable", "DataCloneError");
+  return { copy: item.slice(0), leave: () => void item.transfer(0) };
+}
+
+/** A copy of a value, and of what in it moves, in the order of `transfer`. */
+export function cloneAndMove(value: unknown, transfer: Iterable<unknown>): { copy: unknown; moved: object[] } {
+  const items = [...transfer];
+  if (new Set(items).size < items.length) throw new DOMException("Value is transferred twice", "DataCloneError");
+  const moves = items.map(moveOf);
+  const clones: Clones = new Map(moves.map(({ copy }, index) => [items[index] as object, copy]));
+  const copy = cloneInner(value, clones);
   // What moves is gone from here only when all went well.
-  for (const buffer of moved as ArrayBuffer[]) buffer.transfer(0);
-  return copy;
+  for (const move of moves) move.leave();
+  return { copy, moved: moves.map((move) => move.copy) };
+}
+
+export function structuredClone(value: unknown, options?: { transfer?: Iterable<unknown> } | null): unknown {
+  return cloneAndMove(value, options?.transfer ?? []).copy;
 }

@@ -7,11 +7,12 @@
  * keeps a guest that bends its built-ins from cutting itself off. The walls are the isolate, the process and the broker.
  */
 
+import { base64OfBytes } from "./base64.ts";
 import { brokerCalls } from "./broker-call.ts";
 import { clawdObject } from "./clawd-object.ts";
 import { guestConsole } from "./console.ts";
 import { callError, notOffered } from "./deno-errors.ts";
-import { installDeno, type LoadOrder } from "./deno-namespace.ts";
+import { type Installed, installDeno, type LoadOrder } from "./deno-namespace.ts";
 import { inspectWith } from "./guest-inspect.ts";
 import {
   type FromGuest,
@@ -23,6 +24,7 @@ import {
   type ToGuest,
 } from "./guest-protocol.ts";
 import { guestTimers } from "./guest-timers.ts";
+import { textOfUtf8 } from "./utf8.ts";
 import { installWeb } from "./web-surface.ts";
 
 declare const $0: (text: string) => unknown;
@@ -51,6 +53,7 @@ let lines = 0;
 let over = false;
 let handler: Callable | undefined;
 let clawd: object = {};
+let deno: Installed | undefined;
 let mode: LoadOrder["mode"] = "hook";
 
 /** Counts while JSON is written, so that a value that is too large stops before its text is made. */
@@ -118,6 +121,15 @@ function print(to: "stdout" | "stderr", text: string): void {
     say({ k: "log", to, text: apply(slice, text, [at, at + LOG_PIECE_CHARS]) as string });
 }
 
+function write(to: "stdout" | "stderr", bytes: Uint8Array): void {
+  if (mode === "hook") {
+    print(to, textOfUtf8(bytes));
+    return;
+  }
+  for (let at = 0; at < bytes.length; at += LOG_PIECE_CHARS)
+    say({ k: "bytes", to, data: base64OfBytes(bytes.subarray(at, at + LOG_PIECE_CHARS)) });
+}
+
 /** Ends a script. What it still does before the host stops it is heard by nobody. */
 function exit(code: number): never {
   if (mode === "hook") throw notOffered("Deno.exit in a hook", "return or throw");
@@ -145,11 +157,19 @@ const web = installWeb({ console: console.surface, timers, broker, fault, evalua
 
 function load(order: LoadOrder): void {
   mode = order.mode;
-  installDeno(order, broker.call, {
-    inspect: inspectWith,
-    print,
-    exit,
-    setExitCode: (code) => say({ k: "exitCode", code }),
+  const setExitCode = (code: number) => say({ k: "exitCode", code });
+  deno = installDeno(order, broker.call, {
+    ...{ inspect: inspectWith, write, exit, setExitCode },
+    library(parts) {
+      const { denoLibrary } = web.load("deno") as typeof import("./deno-library.ts");
+      return denoLibrary(parts, {
+        say: (news) => say({ k: "test", news }),
+        describe,
+        nowMs: now,
+        underWay: () => broker.pending() + timers.holding(),
+        origin: `file:///${order.name}`,
+      });
+    },
   });
   clawd = clawdObject(order.name, broker.call, console.log);
   const take = (exported: Record<string, unknown>) => {
@@ -158,7 +178,7 @@ function load(order: LoadOrder): void {
   const unloadable = (error: unknown) => say({ k: "unloadable", error: describe(error) });
   let loading: unknown;
   try {
-    loading = (evaluate(order.source) as Callable)(take);
+    loading = (evaluate(order.source) as Callable)(take, nodeModule);
   } catch (error) {
     unloadable(error);
     return;
@@ -166,11 +186,33 @@ function load(order: LoadOrder): void {
   settle(
     loading,
     () => {
+      if (order.tests && deno) return runTests(deno.library().tests.run(order.tests), setExitCode, unloadable);
       if (mode === "script" || handler) return say({ k: "loaded" });
       unloadable(new TypeError("it has no function as its default export"));
     },
     unloadable,
   );
+}
+
+function runTests(
+  running: Promise<boolean>,
+  setExitCode: (code: number) => void,
+  failed: (error: unknown) => void,
+): void {
+  settle(
+    running,
+    (passed) => {
+      if (passed !== true) setExitCode(1);
+      say({ k: "loaded" });
+    },
+    failed,
+  );
+}
+
+/** What a `node:` import gives. */
+function nodeModule(name: string): unknown {
+  const { nodeModules } = web.load("node") as typeof import("./node-library.ts");
+  return nodeModules[name as keyof typeof nodeModules];
 }
 
 function answerEvent(id: number, event: unknown): void {
@@ -206,6 +248,9 @@ function hear(order: ToGuest): void {
       return;
     case "wake":
       timers.wake();
+      return;
+    case "signal":
+      deno?.signals.hear(order.name, web.report);
       return;
     case "reply":
       broker.settle(order.id, order.answer);

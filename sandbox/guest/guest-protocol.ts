@@ -23,7 +23,21 @@ export type FileFacts = {
   readonly mtime: number | null;
   readonly atime: number | null;
   readonly birthtime: number | null;
+  /** Whole seconds, in milliseconds, as Deno has it. */
+  readonly ctime: number | null;
   readonly mode: number;
+  readonly dev: number;
+  readonly ino: number;
+  readonly nlink: number;
+  readonly uid: number;
+  readonly gid: number;
+  readonly rdev: number;
+  readonly blksize: number;
+  readonly blocks: number;
+  readonly isBlockDevice: boolean;
+  readonly isCharDevice: boolean;
+  readonly isFifo: boolean;
+  readonly isSocket: boolean;
 };
 
 export type WriteOptions = {
@@ -33,6 +47,27 @@ export type WriteOptions = {
   /** Permission bits of a new file; null for the default. */
   readonly mode: number | null;
 };
+
+/** As `Deno.OpenOptions`. */
+export type OpenOptions = {
+  readonly read: boolean;
+  readonly write: boolean;
+  readonly append: boolean;
+  readonly truncate: boolean;
+  readonly create: boolean;
+  readonly createNew: boolean;
+  /** Permission bits of a new file; null for the default. */
+  readonly mode: number | null;
+};
+
+/** What a handle stands for is the broker's: an open file, a watcher or a child process, each guest's own. */
+export type Handle = number;
+
+export type WatchedChange = { readonly kind: "create" | "modify" | "remove"; readonly paths: readonly string[] };
+
+/** Signals that a script can hear. */
+export const HEARD_SIGNALS = ["SIGINT", "SIGTERM"] as const;
+export type HeardSignal = (typeof HEARD_SIGNALS)[number];
 
 /** A permission as `Deno.permissions` names it. */
 export type PermissionDescriptor = {
@@ -69,6 +104,11 @@ export type FetchAnswer = {
   readonly body: string;
 };
 
+/** What came over a WebSocket; the data of `binary` is base64. `close` is the last. */
+export type SocketNews =
+  | { readonly kind: "text" | "binary"; readonly data: string }
+  | { readonly kind: "close"; readonly code: number; readonly reason: string; readonly clean: boolean };
+
 export type CommandOrder = {
   readonly program: string;
   readonly args: readonly string[];
@@ -99,7 +139,52 @@ export type Calls = {
   mkdir: [{ path: string; recursive: boolean; mode: number | null }, null];
   remove: [{ path: string; recursive: boolean }, null];
   rename: [{ from: string; to: string }, null];
+  copyFile: [{ from: string; to: string }, null];
+  truncate: [{ path: string; length: number }, null];
+  chmod: [{ path: string; mode: number }, null];
+  /** Times are milliseconds since 1970. */
+  utime: [{ path: string; atime: number; mtime: number }, null];
+  realPath: [{ path: string }, string];
+  readLink: [{ path: string }, string];
+  /** `dir` null for a temporary folder of the guest's own, which is removed when it ends. Gives the path that was made. */
+  makeTemp: [{ kind: "file" | "folder"; dir: string | null; prefix: string; suffix: string }, string];
+  openFile: [{ path: string; options: OpenOptions }, Handle];
+  /** Base64 of at most so many bytes; null at the end. */
+  fileRead: [{ handle: Handle; bytes: number }, string | null];
+  /** How many bytes were written: all of them. */
+  fileWrite: [{ handle: Handle; data: string }, number];
+  /** `whence`: 0 from the start, 1 from where it is, 2 from the end. Gives the new position. */
+  fileSeek: [{ handle: Handle; offset: number; whence: number }, number];
+  fileTruncate: [{ handle: Handle; length: number }, null];
+  fileSync: [{ handle: Handle }, null];
+  fileStat: [{ handle: Handle }, FileFacts];
+  fileUtime: [{ handle: Handle; atime: number; mtime: number }, null];
+  watchStart: [{ paths: readonly string[]; recursive: boolean }, Handle];
+  /** Waits for the next change; null when the watcher was closed. */
+  watchNext: [{ handle: Handle }, WatchedChange | null];
+  /** Starts a command whose pipes are read and written while it runs; `stdin` is false for nothing to read. */
+  commandStart: [Omit<CommandOrder, "stdin"> & { stdin: boolean }, Handle];
+  /** Base64 of what it printed since the last read; null at the end. */
+  commandRead: [{ handle: Handle; from: "stdout" | "stderr" }, string | null];
+  /** Resolves when the child's pipe has taken it. Null data ends its input. */
+  commandWrite: [{ handle: Handle; data: string | null }, null];
+  /** Waits for its end. */
+  commandWait: [{ handle: Handle }, { code: number; signal: string | null }];
+  /** Ends it and all it started. */
+  commandKill: [{ handle: Handle }, null];
+  /** Closes a file or a watcher; of a command, forgets it and kills what is left. */
+  closeHandle: [{ handle: Handle }, null];
+  /** Waits for what the person, or the pipe, gives the script to read. Base64; null at the end. */
+  inputRead: [{ bytes: number }, string | null];
+  /** From now on the script hears this signal, or does no more. */
+  listenSignal: [{ signal: HeardSignal; on: boolean }, null];
   fetch: [FetchOrder, FetchAnswer];
+  socketOpen: [{ url: string; protocols: readonly string[] }, { socket: number; protocol: string }];
+  /** `data` is base64 where `binary`. */
+  socketSend: [{ socket: number; binary: boolean; data: string }, null];
+  /** Waits for what comes next. */
+  socketRead: [{ socket: number }, SocketNews];
+  socketClose: [{ socket: number; code: number | null; reason: string }, null];
   /** Gives up a fetch or a command that is under way; `call` is its id. */
   abort: [{ call: number }, null];
   command: [CommandOrder, CommandAnswer];
@@ -126,7 +211,36 @@ export const CALL_NAMES = [
   "mkdir",
   "remove",
   "rename",
+  "copyFile",
+  "truncate",
+  "chmod",
+  "utime",
+  "realPath",
+  "readLink",
+  "makeTemp",
+  "openFile",
+  "fileRead",
+  "fileWrite",
+  "fileSeek",
+  "fileTruncate",
+  "fileSync",
+  "fileStat",
+  "fileUtime",
+  "watchStart",
+  "watchNext",
+  "commandStart",
+  "commandRead",
+  "commandWrite",
+  "commandWait",
+  "commandKill",
+  "closeHandle",
+  "inputRead",
+  "listenSignal",
   "fetch",
+  "socketOpen",
+  "socketSend",
+  "socketRead",
+  "socketClose",
   "abort",
   "command",
   "queryPermission",
@@ -141,6 +255,18 @@ export const CALL_NAMES = [
   "callTool",
 ] as const satisfies readonly CallName[];
 
+/**
+ * Calls that may wait for others for as long as they like. They take no turn from the rest; how many of them are open is
+ * limited with all others.
+ */
+export const LONG_CALLS: ReadonlySet<CallName> = new Set([
+  "watchNext",
+  "commandRead",
+  "commandWrite",
+  "commandWait",
+  "inputRead",
+]);
+
 /** A call that came to nothing: an error by name (of `Deno.errors` or JavaScript) with a text that shows no path the guest did not name. */
 export type CallError = { readonly name: string; readonly message: string };
 export type CallAnswer =
@@ -149,6 +275,27 @@ export type CallAnswer =
 
 /** Facts about the machine, by the name of their `sys` permission; only granted ones are there. */
 export type SysView = { readonly [api: string]: Json };
+
+export type Terminals = { readonly stdin: boolean; readonly stdout: boolean; readonly stderr: boolean };
+
+/** `filter`: a part of a name, or a pattern between slashes; empty for all tests. */
+export type TestOrder = { readonly filter: string; readonly failFast: boolean };
+
+/** What becomes of the tests; `path`: a name and those of the tests it is a step of, outermost first. */
+export type TestNews =
+  | { readonly at: "plan"; readonly planned: number; readonly filteredOut: number; readonly only: boolean }
+  | { readonly at: "begun"; readonly path: readonly string[] }
+  | {
+      readonly at: "ended";
+      readonly path: readonly string[];
+      readonly outcome: "ok" | "failed" | "ignored";
+      readonly ms: number;
+      /** Null when nothing went wrong. */
+      readonly error: GuestError | null;
+    };
+
+/** Most names in a path of steps. */
+export const TEST_STEPS_MAX = 16;
 
 export type ToGuest =
   | {
@@ -163,9 +310,15 @@ export type ToGuest =
       readonly sys: SysView;
       /** What `Deno.cwd()` says; empty where that needs a permission that was not granted. */
       readonly cwd: string;
+      /** Which standard streams are terminals; none when absent. */
+      readonly terminals?: Terminals;
+      /** The tests that were declared are run when the top level has run. */
+      readonly tests?: TestOrder;
     }
   | { readonly k: "event"; readonly id: number; readonly event: unknown }
   | { readonly k: "reply"; readonly id: number; readonly answer: CallAnswer }
+  /** One that the script listens to. */
+  | { readonly k: "signal"; readonly name: HeardSignal }
   /** From the host itself: the time the guest asked for has come. */
   | { readonly k: "wake" };
 
@@ -178,6 +331,9 @@ export type FromGuest =
   /** `args` is of the shape that `Calls` names, when the guest is honest. */
   | { readonly k: "call"; readonly id: number; readonly name: CallName; readonly args: Json }
   | { readonly k: "fault"; readonly error: GuestError }
+  /** Bytes as they are, base64. */
+  | { readonly k: "bytes"; readonly to: "stdout" | "stderr"; readonly data: string }
+  | { readonly k: "test"; readonly news: TestNews }
   /** Ends the script, with a code of 0 to 255. */
   | { readonly k: "exit"; readonly code: number }
   /** The code to end with when the script comes to its end by itself. */
@@ -188,9 +344,61 @@ export type FromGuest =
  * - `T` and the milliseconds until it shall wake the guest, or nothing for never.
  * - `R` and a number of bytes: the host answers the call itself with so many random bytes, as base64.
  * - `L` and a name: the host answers with the source text of a library of the prelude's own, "" when there is none.
- * - `D` and JSON `{ id, algorithm, data }`: a digest, which comes back as a `reply` to that id.
+ * - `J` and JSON, `{ id }` and a `HostJob`: work whose result comes back as a `reply` to that id.
  */
-export const HOST_WORDS = { wake: "T", random: "R", library: "L", digest: "D" } as const;
+export const HOST_WORDS = { wake: "T", random: "R", library: "L", job: "J" } as const;
+
+/** The methods of `crypto.subtle`. */
+export type CryptoMethod =
+  | "digest"
+  | "encrypt"
+  | "decrypt"
+  | "sign"
+  | "verify"
+  | "generateKey"
+  | "importKey"
+  | "exportKey"
+  | "deriveBits"
+  | "deriveKey"
+  | "wrapKey"
+  | "unwrapKey";
+
+/** What a guest may know of a key; bytes in `algorithm` are `{ $bytes }`, base64. */
+export type KeyFacts = {
+  readonly type: string;
+  readonly extractable: boolean;
+  readonly algorithm: Json;
+  readonly usages: readonly string[];
+};
+
+export type PressFormat = "gzip" | "deflate" | "deflate-raw";
+
+/** Work that the host does by itself. */
+export type HostJob =
+  /** In `args` and in what comes back, bytes are `{ $bytes }` and keys `{ $key, facts }`, both texts sealed or base64. */
+  | { readonly job: "crypto"; readonly method: CryptoMethod; readonly args: readonly Json[] }
+  /**
+   * One step of packing or unpacking in a stream whose number the guest chooses; the first step opens it. `data` is base64
+   * of what goes in; "" to go on after an answer with `more`. Answers `PressAnswer`.
+   */
+  | {
+      readonly job: "press";
+      readonly stream: number;
+      readonly way: "pack" | "unpack";
+      readonly format: PressFormat;
+      readonly data: string;
+      readonly end: boolean;
+    }
+  /** Gives a stream up. */
+  | { readonly job: "dropPress"; readonly stream: number };
+
+/** `data` is base64 of what came out; `more`: there is more to come of what went in. */
+export type PressAnswer = { readonly data: string; readonly more: boolean };
+
+/** Most bytes that one step of a `press` takes. */
+export const PRESS_STEP_BYTES = 256 * 1024;
+/** Streams of `press` that one guest may have open. */
+export const PRESSES_MAX = 16;
 
 /** Longest text a guest may send, UTF-16 units. */
 export const SAY_LIMIT_CHARS = 6 * 1024 * 1024;

@@ -1,4 +1,7 @@
-/** TextEncoder and TextDecoder: UTF-8, UTF-16 and windows-1252, which is what "latin1" means. Runs inside the isolate. */
+/**
+ * TextEncoder and TextDecoder: UTF-8, UTF-16 and windows-1252, which is what "latin1" means; the encodings of old pages are a
+ * library of their own. Runs inside the isolate.
+ */
 
 import { bytesOf, joinBytes } from "./buffer-source.ts";
 import { textOfCodes } from "./text-codes.ts";
@@ -32,12 +35,34 @@ const LABELS: Readonly<Record<string, readonly string[]>> = {
 /** What windows-1252 has at 0x80 to 0x9F. */
 const WINDOWS_1252 = "€\u0081‚ƒ„…†‡ˆ‰Š‹Œ\u008dŽ\u008f\u0090‘’“”•–—˜™š›œ\u009džŸ";
 
-function encodingOf(label: unknown): string {
+/** A decoder of an old encoding. */
+type OldDecoder = { readonly encoding: string; decode(bytes: Uint8Array, options: { stream: boolean }): string };
+export type Encodings = { readonly TextDecoder: new (label: string, options: object) => OldDecoder };
+
+let encodings: (() => Encodings) | undefined;
+
+/** Where the decoders of all other labels come from. */
+export function useEncodings(load: () => Encodings): void {
+  encodings = load;
+}
+
+/** Undefined for a label that is not known here. */
+function encodingOf(label: unknown): string | undefined {
   const wanted = String(label)
     .replace(/^[\t\n\f\r ]+|[\t\n\f\r ]+$/g, "")
     .toLowerCase();
   for (const [encoding, labels] of Object.entries(LABELS)) if (labels.includes(wanted)) return encoding;
-  throw new RangeError(`The encoding label provided ('${String(label)}') is not one of those known here`);
+  return undefined;
+}
+
+/** Throws a RangeError for a label that nobody knows. */
+function oldDecoder(label: unknown, options: object): OldDecoder {
+  try {
+    if (encodings) return new (encodings().TextDecoder)(String(label), options);
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+  }
+  throw new RangeError(`The encoding label provided ('${String(label)}') is invalid.`);
 }
 
 /** Writes UTF-8 into `bytes` while whole characters fit; a lone surrogate becomes U+FFFD. */
@@ -141,11 +166,14 @@ export class TextDecoder {
   /** Bytes of a character of which the rest has not come yet. */
   #held = new Uint8Array(0);
   #begun = false;
+  readonly #old: OldDecoder | undefined;
 
   constructor(label: unknown = "utf-8", options: { fatal?: boolean; ignoreBOM?: boolean } | null = {}) {
-    this.#encoding = encodingOf(label);
     this.#fatal = Boolean(options?.fatal);
     this.#ignoreBOM = Boolean(options?.ignoreBOM);
+    const known = encodingOf(label);
+    this.#old = known === undefined ? oldDecoder(label, { fatal: this.#fatal, ignoreBOM: this.#ignoreBOM }) : undefined;
+    this.#encoding = known ?? this.#old?.encoding ?? "";
   }
 
   get encoding(): string {
@@ -160,6 +188,7 @@ export class TextDecoder {
 
   decode(input?: unknown, options: { stream?: boolean } | null = {}): string {
     const given = input === undefined ? new Uint8Array(0) : bytesOf(input, "TextDecoder.decode");
+    if (this.#old) return this.#old.decode(given, { stream: Boolean(options?.stream) });
     const bytes = this.#held.length === 0 ? given : joinBytes([this.#held, given]);
     const stream = Boolean(options?.stream);
     const keep = stream ? this.#unfinished(bytes) : 0;

@@ -25,6 +25,8 @@ export type Timers = {
   hold(id: number, holds: boolean): void;
   /** Runs the one timer that is due, so that its promises settle before the next. */
   wake(): void;
+  /** How many are worth waiting for. */
+  holding(): number;
   /** Must be called when what else goes on has begun or ended. */
   refresh(): void;
 };
@@ -101,6 +103,7 @@ export function guestTimers(
         timer.run();
       } else schedule();
     },
+    holding: () => holding,
     refresh() {
       if (timers.size() > holding) schedule();
     },

@@ -1,7 +1,8 @@
 /** Request. Runs inside the isolate. */
 
 import { AbortController, AbortSignal } from "./abort.ts";
-import { Body, HANDED_OVER, newHeaders, type Payload, payloadOf, SHARED } from "./body.ts";
+import { Body, HANDED_OVER, newHeaders, type Payload, payloadOf, SHARED, WHOLE } from "./body.ts";
+import { showMembers } from "./shown-members.ts";
 import { parseUrl } from "./url-library.ts";
 
 export type RequestInit = {
@@ -78,13 +79,34 @@ export class Request extends Body {
   get credentials(): string {
     return this.#credentials;
   }
+  get mode(): string {
+    return "cors";
+  }
+  get referrer(): string {
+    return "about:client";
+  }
+  get referrerPolicy(): string {
+    return "";
+  }
+  get integrity(): string {
+    return "";
+  }
+  get keepalive(): boolean {
+    return false;
+  }
+  get destination(): string {
+    return "";
+  }
+  get duplex(): string {
+    return "half";
+  }
 
   clone(): Request {
     const body = this[SHARED]();
     return new Request(this.#url, {
       method: this.#method,
       headers: this.headers,
-      body: body?.bytes,
+      body: body?.content,
       redirect: this.#redirect,
       signal: this.#signal,
       cache: this.#cache,
@@ -97,7 +119,9 @@ export class Request extends Body {
   }
 }
 
+showMembers(Request, ["bodyUsed", "headers", "method", "redirect", "url"]);
+
 /** What goes over the wire; reading it uses the request's body up. */
 export async function bytesOfRequest(request: Request): Promise<Uint8Array<ArrayBuffer> | null> {
-  return request.body === null ? null : request.bytes();
+  return request[WHOLE]();
 }

@@ -2,6 +2,7 @@
 
 import { Body, newHeaders, payloadOf, SHARED } from "./body.ts";
 import { freezeHeaders } from "./headers.ts";
+import { showMembers } from "./shown-members.ts";
 import { parseUrl } from "./url-library.ts";
 
 type ResponseInit = { status?: unknown; statusText?: unknown; headers?: unknown };
@@ -114,7 +115,7 @@ export class Response extends Body {
 
   clone(): Response {
     const body = this[SHARED]();
-    const copy = new Response(body?.bytes ?? null, { headers: this.headers });
+    const copy = new Response(body?.content ?? null, { headers: this.headers });
     copy.#status = this.#status;
     copy.#statusText = this.#statusText;
     copy.#url = this.#url;
@@ -127,3 +128,5 @@ export class Response extends Body {
     return "Response";
   }
 }
+
+showMembers(Response, ["body", "bodyUsed", "headers", "ok", "redirected", "status", "statusText", "url"]);

@@ -23,7 +23,7 @@ test("the prelude stays small", async () => {
 
 test("the surface is there, and what is not offered is not", async () => {
   const there =
-    "AbortController AbortSignal Blob Crypto CustomEvent DOMException ErrorEvent Event EventTarget File FormData Headers Performance Request Response SubtleCrypto TextDecoder TextEncoder URL URLSearchParams addEventListener atob btoa clearInterval clearTimeout dispatchEvent fetch queueMicrotask removeEventListener reportError setInterval setTimeout structuredClone";
+    "AbortController AbortSignal Blob ByteLengthQueuingStrategy CloseEvent CompressionStream CountQueuingStrategy Crypto CryptoKey CustomEvent DOMException DecompressionStream ErrorEvent Event EventTarget File FormData Headers MessageChannel MessageEvent MessagePort Performance PromiseRejectionEvent ReadableByteStreamController ReadableStream ReadableStreamBYOBReader ReadableStreamBYOBRequest ReadableStreamDefaultController ReadableStreamDefaultReader Request Response SubtleCrypto TextDecoder TextDecoderStream TextEncoder TextEncoderStream TransformStream TransformStreamDefaultController URL URLPattern URLSearchParams WebSocket WritableStream WritableStreamDefaultController WritableStreamDefaultWriter addEventListener atob btoa clearInterval clearTimeout dispatchEvent fetch queueMicrotask removeEventListener reportError setInterval setTimeout structuredClone";
   const gone =
     "WebAssembly SharedArrayBuffer Atomics require process Buffer global setImmediate $0 clawdHear clawdLoad clawdLibrary";
   const printed = await room.printed(`

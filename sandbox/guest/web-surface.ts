@@ -1,23 +1,26 @@
 /** Puts the web's globals into the isolate, which has bare JavaScript. Runs inside it, at the start. */
 
 import { AbortController, AbortSignal, useTimers } from "./abort.ts";
-import { atob, btoa, hideNativeBase64 } from "./base64.ts";
-import { Blob, File } from "./blob.ts";
-import type { BrokerCalls } from "./broker-call.ts";
+import { atob, base64OfBytes, btoa, bytesOfBase64, hideNativeBase64 } from "./base64.ts";
+import { Blob, bytesOfBlob, File } from "./blob.ts";
+import type { BrokerCalls, Call } from "./broker-call.ts";
 import { guestCrypto } from "./crypto.ts";
 import { DOMException } from "./dom-exception.ts";
-import { CustomEvent, ErrorEvent, Event, EventTarget, reportListenerErrors } from "./events.ts";
+import { CustomEvent, ErrorEvent, EVENT_MEMBERS, Event, EventTarget, reportListenerErrors } from "./events.ts";
 import { guestFetch } from "./fetch.ts";
 import { FormData } from "./form-data.ts";
-import { structuredClone } from "./guest-clone.ts";
-import { TextDecoder, TextEncoder } from "./guest-text.ts";
+import { cloneAndMove, MOVED, structuredClone } from "./guest-clone.ts";
+import { type Encodings, TextDecoder, TextEncoder, useEncodings } from "./guest-text.ts";
 import type { Timers } from "./guest-timers.ts";
 import { Headers } from "./headers.ts";
+import { type HostJobs, hostJobs } from "./host-jobs.ts";
+import { defineLazily, type Loader, libraryLoader } from "./lazy-library.ts";
 import { guestPerformance, Performance, PerformanceEntry, PerformanceMark, PerformanceMeasure } from "./performance.ts";
 import { Request } from "./request.ts";
 import { Response } from "./response.ts";
 import { installStackTraces } from "./stack-trace.ts";
-import { installUrls, libraryLoader } from "./url-library.ts";
+import { installStreams } from "./stream-library.ts";
+import { installUrls } from "./url-library.ts";
 
 /** What of the prelude the surface is made over. */
 export type WebTools = {
@@ -49,6 +52,10 @@ class Navigator {
   get userAgent(): string {
     return "clawd";
   }
+  /** What a guest's code runs on, whatever the machine has. */
+  get hardwareConcurrency(): number {
+    return 1;
+  }
   get language(): string {
     return "en-US";
   }
@@ -58,6 +65,47 @@ class Navigator {
   get [Symbol.toStringTag](): string {
     return "Navigator";
   }
+}
+
+type Messages = ReturnType<typeof import("./message-port.ts").messages>;
+
+const CRYPTO_NAMES = ["CryptoKey", "SubtleCrypto"];
+const MESSAGE_NAMES = ["CloseEvent", "MessageChannel", "MessageEvent", "MessagePort", "PromiseRejectionEvent"];
+
+/** Streams, messages and URL patterns: libraries over what is here. */
+function installLibraries(load: Loader, jobs: HostJobs, timers: Timers, call: Call): void {
+  installStreams(() => {
+    const { webStreams } = load("streams") as typeof import("./streams.ts");
+    return webStreams({ TextEncoder, TextDecoder, base64OfBytes, bytesOfBase64, ask: jobs.run });
+  }, defineGlobal);
+  let made: Messages | undefined;
+  const messages = () => {
+    const library = load("messages") as typeof import("./message-port.ts");
+    const later = (run: () => void) => void timers.set(run, 0, [], false);
+    made ??= library.messages({
+      Event,
+      EventTarget,
+      DOMException,
+      cloneAndMove,
+      moved: MOVED,
+      later,
+      eventMembers: EVENT_MEMBERS,
+    });
+    return made;
+  };
+  defineLazily(MESSAGE_NAMES, messages, defineGlobal);
+  const sockets = () => {
+    const { webSocket } = load("websocket") as typeof import("./web-socket.ts");
+    const { URL } = load("url") as typeof import("./url.ts");
+    const own = { AbortController, Blob, Event, ErrorEvent, EventTarget, DOMException, URL };
+    return webSocket({ ...messages(), ...own, call, base64OfBytes, bytesOfBase64, bytesOfBlob });
+  };
+  defineLazily(["WebSocket"], sockets, defineGlobal);
+  defineLazily(
+    ["URLPattern"],
+    () => (load("urlpattern") as typeof import("./url-pattern.ts")).urlPattern(),
+    defineGlobal,
+  );
 }
 
 function timerFunctions(timers: Timers): Record<string, unknown> {
@@ -72,6 +120,8 @@ function timerFunctions(timers: Timers): Record<string, unknown> {
 /** `report` is for errors that nothing caught: listeners of "error" hear them first, and may say that they were seen to. */
 export function installWeb({ console, timers, broker, fault, evaluate, askHost }: WebTools): {
   report(error: unknown): void;
+  /** Hands out a library by its name. */
+  load: Loader;
 } {
   for (const name of REMOVED) delete (globalThis as Record<string, unknown>)[name];
   hideNativeBase64();
@@ -101,11 +151,16 @@ export function installWeb({ console, timers, broker, fault, evaluate, askHost }
     const id = timers.set(run, delayMs, [], false, false);
     return (waits) => timers.hold(id, waits);
   });
-  libraryLoader(askHost, evaluate);
-  installUrls(defineGlobal);
+  const load = libraryLoader(askHost, evaluate);
+  const jobs = hostJobs(askHost, broker);
+  const crypto = guestCrypto(askHost, jobs, load);
+  useEncodings(() => load("encodings") as Encodings);
+  installUrls(load, defineGlobal);
+  defineLazily(CRYPTO_NAMES, crypto.classes, defineGlobal);
+  installLibraries(load, jobs, timers, broker.call);
   const globals: Record<string, unknown> = {
     ...timerFunctions(timers),
-    ...guestCrypto(askHost, broker),
+    ...crypto.surface,
     AbortController,
     AbortSignal,
     Blob,
@@ -151,5 +206,5 @@ export function installWeb({ console, timers, broker, fault, evaluate, askHost }
     dispatchEvent: target.dispatchEvent.bind(target),
   };
   for (const name of Object.keys(globals)) defineGlobal(name, globals[name]);
-  return { report };
+  return { report, load };
 }

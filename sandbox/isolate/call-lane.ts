@@ -1,5 +1,12 @@
 import type { Capabilities } from "../broker/capabilities.ts";
-import { type CallAnswer, type CallName, type Json, PENDING_CALLS_MAX, type ToGuest } from "../guest/guest-protocol.ts";
+import {
+  type CallAnswer,
+  type CallName,
+  type Json,
+  LONG_CALLS,
+  PENDING_CALLS_MAX,
+  type ToGuest,
+} from "../guest/guest-protocol.ts";
 import type { HostProcess } from "./host-process.ts";
 
 /** The calls of one guest on their way to its capabilities and back. */
@@ -26,6 +33,8 @@ export function callLane(host: HostProcess, capabilities: Capabilities, reply: (
   const waiting: Waiting[] = [];
   let waitingChars = 0;
   let running = 0;
+  /** Calls that wait for others, and take no turn from the rest. */
+  let long = 0;
   let aborting = 0;
   let paused = false;
   let ended = false;
@@ -64,9 +73,17 @@ export function callLane(host: HostProcess, capabilities: Capabilities, reply: (
     }
   }
 
+  function runLong(id: number, name: CallName, args: Json): void {
+    long += 1;
+    void capabilities.call(id, name, args).then((result) => {
+      long -= 1;
+      if (!ended) answer(id, result);
+    });
+  }
+
   return {
     get open() {
-      return running + aborting + waiting.length;
+      return running + long + aborting + waiting.length;
     },
     serve(id, name, args, chars) {
       if (name === "abort") {
@@ -78,7 +95,11 @@ export function callLane(host: HostProcess, capabilities: Capabilities, reply: (
         });
         return true;
       }
-      if (running + waiting.length >= PENDING_CALLS_MAX) return false;
+      if (running + long + waiting.length >= PENDING_CALLS_MAX) return false;
+      if (LONG_CALLS.has(name)) {
+        runLong(id, name, args);
+        return true;
+      }
       waiting.push({ id, name, args, chars });
       waitingChars += chars;
       next();

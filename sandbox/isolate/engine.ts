@@ -1,8 +1,18 @@
 import type { JsonValue } from "@bufbuild/protobuf";
 import type { Failure } from "../../core/domain/failure.ts";
 import type { BrokerContext, Capabilities } from "../broker/capabilities.ts";
+import type { HeardSignal, Terminals, TestNews, TestOrder } from "../guest/guest-protocol.ts";
 import type { ScriptProgram } from "../program/script-program.ts";
 import type { ErrorText } from "../program/stack-reader.ts";
+
+/** What a script is told at the start, and says beside what a hook says. */
+export type ScriptEars = {
+  readonly terminals: Terminals;
+  readonly tests?: TestOrder;
+  /** Bytes that it prints as they are. */
+  bytes(to: "stdout" | "stderr", bytes: Uint8Array): void;
+  test(news: TestNews): void;
+};
 
 /** What a guest is made of. */
 export type GuestPlan = {
@@ -18,6 +28,8 @@ export type GuestPlan = {
   log(to: "stdout" | "stderr", text: string): void;
   /** An error that nothing in the guest caught. */
   fault(error: ErrorText): void;
+  /** What only scripts have; a hook's words of the kind are heard by nobody. */
+  readonly script?: ScriptEars;
   /** Its process had to be killed, and it is to blame, while it was asked nothing that could be told of it. */
   killed(failure: Failure): void;
 };
@@ -55,6 +67,8 @@ export type ScriptOrder = {
 export type ScriptRun = {
   /** Settles when it has run to its end, timers included, with its exit code, or cannot go on. */
   readonly ended: Promise<Fired>;
+  /** Tells it a signal that it listens to. */
+  signal(name: HeardSignal): void;
   /** Stops or goes on reading what it says; it waits meanwhile. */
   pause(paused: boolean): void;
   /** Kills it; resolves when its process is gone. */

@@ -3,7 +3,13 @@ import { type Failure, type FailureCode, fail } from "../../core/domain/failure.
 import { showable } from "../../core/domain/showable.ts";
 import type { Capabilities } from "../broker/capabilities.ts";
 import type { EnvView } from "../guest/env-view.ts";
-import { type FromGuest, LOG_LINES_MAX, type SysView, type ToGuest } from "../guest/guest-protocol.ts";
+import {
+  type FromGuest,
+  type HeardSignal,
+  LOG_LINES_MAX,
+  type SysView,
+  type ToGuest,
+} from "../guest/guest-protocol.ts";
 import type { ErrorText } from "../program/stack-reader.ts";
 import { callLane } from "./call-lane.ts";
 import type { GuestPlan } from "./engine.ts";
@@ -48,6 +54,8 @@ export type GuestSession = {
   readonly usable: boolean;
   /** Fires an event. A hook that needs longer fails, and is not asked again. Never rejects. */
   ask(event: JsonValue, timeoutMs: number, signal: AbortSignal): Promise<Heard>;
+  /** Tells a script a signal that it listens to. */
+  signal(name: HeardSignal): void;
   close(): void;
 };
 
@@ -159,6 +167,12 @@ export function openGuestSession(host: HostProcess, order: GuestOrder): GuestSes
       case "log":
         log(word.to, word.text);
         return;
+      case "bytes":
+        plan.script?.bytes(word.to, Buffer.from(word.data, "base64"));
+        return;
+      case "test":
+        plan.script?.test(word.news);
+        return;
       case "call":
         if (!lane.serve(word.id, word.name, word.args, chars))
           abandon(failed("exhausted", "had more calls open at once than a guest may"));
@@ -218,6 +232,8 @@ export function openGuestSession(host: HostProcess, order: GuestOrder): GuestSes
   const load: ToGuest = {
     ...{ k: "load", mode: order.mode, source: program.source, name, args },
     ...{ env: order.views.env, sys: order.views.sys, cwd },
+    ...(plan.script && { terminals: plan.script.terminals }),
+    ...(plan.script?.tests && { tests: plan.script.tests }),
   };
   if (!guest.ask(JSON.stringify(load), order.loadMs)) abandon(failed("exhausted", "is too large for an isolate"));
 
@@ -240,6 +256,7 @@ export function openGuestSession(host: HostProcess, order: GuestOrder): GuestSes
       else begin(question);
       return promise;
     },
+    signal: (name) => void (over || retired || guest.tell(JSON.stringify({ k: "signal", name } satisfies ToGuest))),
     close: retire,
   };
 }

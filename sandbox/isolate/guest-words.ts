@@ -6,6 +6,8 @@ import {
   type GuestError,
   type Json,
   SAY_LIMIT_CHARS,
+  TEST_STEPS_MAX,
+  type TestNews,
 } from "../guest/guest-protocol.ts";
 
 /** Deepest nesting of what a guest may hand over. */
@@ -18,6 +20,8 @@ const CALL_START = '{"k":"call"';
 const COUNTED_FROM_CHARS = 64 * 1024;
 /** Most values and keys in one text: reading it must not hold up the daemon. */
 const PARTS_MAX = 50_000;
+
+const UINT32_MAX = 2 ** 32 - 1;
 
 const QUOTE = 34;
 const BACKSLASH = 92;
@@ -78,6 +82,41 @@ function readError(value: unknown): GuestError | undefined {
     : undefined;
 }
 
+const TEST_OUTCOMES = ["ok", "failed", "ignored"] as const;
+
+function readTestPath(value: unknown): readonly string[] | undefined {
+  return Array.isArray(value) &&
+    value.length > 0 &&
+    value.length <= TEST_STEPS_MAX &&
+    value.every((name) => typeof name === "string")
+    ? value
+    : undefined;
+}
+
+function readCount(value: unknown): number | undefined {
+  return typeof value === "number" && Number.isSafeInteger(value) && value >= 0 && value <= UINT32_MAX
+    ? value
+    : undefined;
+}
+
+function readTestNews(value: unknown): TestNews | undefined {
+  if (typeof value !== "object" || value === null) return undefined;
+  const { at, path: names, planned, filteredOut, outcome, ms, only, error: thrown } = value as Fields;
+  if (at === "plan") {
+    const [count, left] = [readCount(planned), readCount(filteredOut)];
+    return count === undefined || left === undefined || typeof only !== "boolean"
+      ? undefined
+      : { at, planned: count, filteredOut: left, only };
+  }
+  const path = readTestPath(names);
+  if (path === undefined) return undefined;
+  if (at === "begun") return { at, path };
+  const found = TEST_OUTCOMES.find((each) => each === outcome);
+  const error = thrown === null ? null : readError(thrown);
+  if (at !== "ended" || found === undefined || error === undefined) return undefined;
+  return typeof ms === "number" && Number.isFinite(ms) && ms >= 0 ? { at, path, outcome: found, ms, error } : undefined;
+}
+
 function isCallName(name: unknown): name is CallName {
   return (CALL_NAMES as readonly unknown[]).includes(name);
 }
@@ -103,6 +142,14 @@ function readFields(fields: Fields): FromGuest | undefined {
       return number !== undefined && isCallName(name)
         ? { k, id: number, name, args: (fields.args ?? null) as Json }
         : undefined;
+    case "bytes":
+      return typeof fields.data === "string" && (to === "stdout" || to === "stderr")
+        ? { k, to, data: fields.data }
+        : undefined;
+    case "test": {
+      const news = readTestNews(fields.news);
+      return news && { k, news };
+    }
     case "exit":
     case "exitCode":
       return typeof code === "number" && Number.isInteger(code) && code >= 0 && code <= 255 ? { k, code } : undefined;

@@ -125,13 +125,34 @@ function serve(shelf: IsolateShelf, answers: ReturnType<typeof hostAnswers>): vo
   send({ did: "ready" });
 }
 
-function readLibrary(argument: string): readonly [string, string] {
-  const at = argument.indexOf("=");
-  return [argument.slice(0, at), readFileSync(argument.slice(at + 1), "utf8")];
+/** Reads a library when a guest first needs it: most hosts need few of them. Empty for one that is none. */
+function libraryReader(libraries: readonly string[]): (name: string) => string {
+  const files = new Map(
+    libraries.map((argument) => {
+      const at = argument.indexOf("=");
+      return [argument.slice(0, at), argument.slice(at + 1)];
+    }),
+  );
+  const read = new Map<string, string>();
+  return (name) => {
+    const file = files.get(name);
+    if (file === undefined) return "";
+    let text = read.get(name);
+    if (text === undefined) {
+      // Runs while a guest waits, which must not see an error of ours.
+      try {
+        text = readFileSync(file, "utf8");
+      } catch {
+        text = "";
+      }
+      read.set(name, text);
+    }
+    return text;
+  };
 }
 
 const [addonFile, preludeFile, memoryMib, kept, ...libraries] = process.argv.slice(2);
 if (!addonFile || !preludeFile) throw new Error("usage: hook-host.js ADDON PRELUDE MEMORY_MIB KEPT [LIBRARY=FILE …]");
 process.on("unhandledRejection", die);
 const boot = isolateBoot(loadAddon(addonFile), readFileSync(preludeFile, "utf8"));
-serve(isolateShelf(boot, Number(memoryMib), Number(kept)), hostAnswers(new Map(libraries.map(readLibrary))));
+serve(isolateShelf(boot, Number(memoryMib), Number(kept)), hostAnswers(libraryReader(libraries)));

@@ -66,7 +66,7 @@ export function seatGuest(
 ): HostGuest {
   let over = false;
   let heard = 0;
-  /** Entries that wait or run, and digests under way. */
+  /** Entries that wait or run, and jobs of the host under way. */
   let waiting = 0;
   /** Entries that wait. */
   let queued = 0;
@@ -99,15 +99,16 @@ export function seatGuest(
     clearTimeout(alarm);
     slots.drop(id);
     rests.unrest(id);
+    answers.close();
     onEnd();
     if (!isolate.isDisposed) isolate.dispose();
     send({ did: "ended", guest: id, why });
   }
 
-  function beginDigest(text: string): void {
+  function beginJob(text: string): void {
     waiting += 1;
     rests.unrest(id);
-    const begun = answers.digest(text, (call: number, answer: CallAnswer) => {
+    const begun = answers.job(text, (call: number, answer: CallAnswer) => {
       waiting -= 1;
       if (!over) enter(JSON.stringify({ k: "reply", id: call, answer } satisfies ToGuest), limits.sliceMs, false);
     });
@@ -128,8 +129,8 @@ export function seatGuest(
       case "wake":
         wakeIn(own.rest);
         return 1;
-      case "digest":
-        beginDigest(own.rest);
+      case "job":
+        beginJob(own.rest);
         return 1;
       case undefined:
         if (!send({ did: "said", guest: id, text })) end("size");

@@ -49,7 +49,7 @@ export function openEngine({ launcher, files, limits, now }: EngineOptions): Eng
     run(order) {
       if (closed) {
         const ended = Promise.resolve({ ...fail("unavailable", "was not run: the daemon is ending"), killed: false });
-        return { ended, pause: () => {}, kill: async () => {} };
+        return { ended, signal: () => {}, pause: () => {}, kill: async () => {} };
       }
       return runScript(order, { launcher, files, limits, watch, now }, (host) => {
         scripts.add(host);

@@ -1,7 +1,7 @@
 import { fail } from "../../core/domain/failure.ts";
 import type { Launcher } from "../os/launcher.ts";
 import type { Fired, ScriptOrder, ScriptRun } from "./engine.ts";
-import { type Heard, openGuestSession } from "./guest-session.ts";
+import { type GuestSession, type Heard, openGuestSession } from "./guest-session.ts";
 import type { HostFiles } from "./host-launch.ts";
 import { type HostProcess, startHost } from "./host-process.ts";
 import type { HostWatch } from "./host-watch.ts";
@@ -23,7 +23,12 @@ function fired(heard: Heard): Fired {
   return heard.ok ? heard : { ok: false, failure: heard.failure, killed: heard.killed };
 }
 
-async function runIn(host: HostProcess, order: ScriptOrder, { limits, now }: ScriptOptions): Promise<Fired> {
+async function runIn(
+  host: HostProcess,
+  order: ScriptOrder,
+  { limits, now }: ScriptOptions,
+  onSession: (session: GuestSession) => void,
+): Promise<Fired> {
   const { plan, timeLimitMs, memoryMib } = order;
   const capabilities = plan.capabilities();
   capabilities.attend(order.context);
@@ -42,6 +47,7 @@ async function runIn(host: HostProcess, order: ScriptOrder, { limits, now }: Scr
     exit: order.exit,
     killed: plan.killed,
   });
+  onSession(session);
   return fired(await session.loaded);
 }
 
@@ -52,14 +58,19 @@ export function runScript(order: ScriptOrder, options: ScriptOptions, onHost: (h
   const started = startHost(launcher, files, shape, limits.startMs);
   if (!started.ok) {
     const ended = Promise.resolve<Fired>({ ...started, killed: false });
-    return { ended, pause: () => {}, kill: async () => {} };
+    return { ended, signal: () => {}, pause: () => {}, kill: async () => {} };
   }
   const host = started.value;
   onHost(host);
   watch.add(host, Math.max(limits.rssKillMib, OWN_RSS_MIB + 2 * order.memoryMib));
-  const ended = runIn(host, order, options).finally(() => host.kill());
+  let session: GuestSession | undefined;
+  const onSession = (opened: GuestSession) => {
+    session = opened;
+  };
+  const ended = runIn(host, order, options, onSession).finally(() => host.kill());
   return {
     ended,
+    signal: (name) => session?.signal(name),
     pause: (paused) => host.pause(paused),
     async kill() {
       host.kill();

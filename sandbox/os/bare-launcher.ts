@@ -42,7 +42,7 @@ export function createBareLauncher(
         handOn: undefined,
         filter: undefined,
         markAtEnd: mark,
-        terminate: (pid) => sendSignal(pid, "SIGTERM"),
+        tell: sendSignal,
         atEnd: () => proxy?.close(),
       });
     },

@@ -7,7 +7,7 @@ import type { SystemView } from "./system-view.ts";
 type Mount =
   | { readonly at: string; readonly kind: "read" | "write"; readonly source: string }
   | { readonly at: string; readonly kind: "link"; readonly target: string }
-  | { readonly at: string; readonly kind: "empty" | "proc" | "dev" | "scratch" };
+  | { readonly at: string; readonly kind: "empty" | "folder" | "proc" | "dev" | "scratch" };
 
 /** Size of the sandbox's own /tmp, which is memory of the machine. */
 export const SCRATCH_LIMIT_BYTES = 512 * 1024 * 1024;
@@ -86,6 +86,9 @@ function planMounts(spec: CheckedSpec, confinement: Confinement, view: SystemVie
     add({ at: spec.program.real, kind: "read", source: spec.program.real });
   }
   for (const path of spec.hide) if (isCovered(mounts, path)) add(emptied(path));
+  for (const path of confinement.folders ?? []) {
+    if (!mounts.has(path) && !isCovered(mounts, path)) add({ at: path, kind: "folder" });
+  }
   for (const path of [...asked, spec.program]) addLink(mounts, path);
   return mounts;
 }
@@ -124,6 +127,8 @@ function mountArguments(mount: Mount): string[] {
       return ["--dev", mount.at, "--size", String(SHARED_MEMORY_LIMIT_BYTES), "--tmpfs", `${mount.at}/shm`];
     case "empty":
       return ["--tmpfs", mount.at];
+    case "folder":
+      return ["--dir", mount.at];
     case "scratch":
       return ["--size", String(SCRATCH_LIMIT_BYTES), "--tmpfs", mount.at];
   }

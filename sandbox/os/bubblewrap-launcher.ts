@@ -9,7 +9,7 @@ import { FORWARDER_NEEDS, type ProxyOpener, type SandboxProxy } from "./filtered
 import { checkSpec } from "./launch-check.ts";
 import type { Launcher, LaunchSpec, ProcessLimits } from "./launcher.ts";
 import { LEASE_VARIABLE, type LeaseWatcher, NO_MARK } from "./lease-watcher.ts";
-import { PROCESSES_PROLOGUE, spawnLeased } from "./leased-spawn.ts";
+import { type PoliteSignal, PROCESSES_PROLOGUE, spawnLeased } from "./leased-spawn.ts";
 import { DEFAULT_PROCESSES, type GroupLimits, type ProcessGroups } from "./process-groups.ts";
 import { childrenOf, killTree, sendSignal } from "./process-tree.ts";
 import { type Architecture, assembleFilter } from "./syscall-filter.ts";
@@ -91,7 +91,7 @@ export function createBubblewrapLauncher(
         handOn: environment.map((argument) => `${argument}\0`).join(""),
         filter,
         markAtEnd: NO_MARK,
-        terminate: terminateInside,
+        tell: tellInside,
         atEnd: () => proxy?.close(),
       });
     },
@@ -151,9 +151,9 @@ function insideCommand(
  * bwrap → the namespace's first process → the command. A signal to bwrap would kill the command unheard, and the first
  * process of a namespace ignores it.
  */
-function terminateInside(pid: number): void {
+function tellInside(pid: number, signal: PoliteSignal): void {
   const [first] = childrenOf(pid);
   const [command] = first === undefined ? [] : childrenOf(first);
   if (command === undefined) killTree(pid);
-  else sendSignal(command, "SIGTERM");
+  else sendSignal(command, signal);
 }

@@ -141,6 +141,16 @@ describe.each([
     expect(String((await chunks.next()).value)).toBe("bye\n");
     expect(await child.exited).toEqual({ code: 3, signal: null });
   });
+
+  test.skipIf(skip)("and so does interrupt", async () => {
+    const script = 'trap "echo stop; exit 4" INT; echo ready; while :; do sleep 0.05; done';
+    const child = launcher.launch(specOf(["/bin/sh", "-c", script], ["x.org"]));
+    const chunks = child.stdout[Symbol.asyncIterator]();
+    expect(String((await chunks.next()).value)).toBe("ready\n");
+    child.interrupt();
+    expect(String((await chunks.next()).value)).toBe("stop\n");
+    expect(await child.exited).toEqual({ code: 4, signal: null });
+  });
 });
 
 describe.skipIf(noBubblewrap)("in the sandbox", () => {

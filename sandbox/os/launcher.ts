@@ -4,7 +4,7 @@ import type { Grant } from "../permission/permission.ts";
 import type { SyscallProfile } from "./syscall-profiles.ts";
 
 /** How strong the wall around a child process is. */
-export type SandboxLevel = "bubblewrap" | "none";
+export type SandboxLevel = "bubblewrap" | "seatbelt" | "none";
 
 /**
  * What a confined child sees of the machine. Everything else does not exist for it. The deepest path decides: a write
@@ -18,6 +18,8 @@ export type Confinement = {
   readonly write: readonly string[];
   /** Absolute paths that are empty for it although a path above them is in `read` or `write`. They need not exist. */
   readonly hide?: readonly string[];
+  /** Absolute paths of folders that are there for it, empty but for what is shown in them. They must exist. */
+  readonly folders?: readonly string[];
   readonly network: NetworkAccess;
   /** `programs`: /usr, /bin, /lib …, /etc read-only. `libraries`: only what the dynamic linker needs. */
   readonly system: "programs" | "libraries";
@@ -83,7 +85,7 @@ export type Exit = { readonly code: number | null; readonly signal: NodeJS.Signa
 /**
  * A child whose whole tree dies with the daemon, also when the daemon is killed with SIGKILL.
  * `exited` resolves when the child is gone; by then its tree is being killed too. `kill` sends SIGKILL to the tree,
- * `terminate` SIGTERM to the child. Both may be called at any time, any number of times.
+ * `terminate` SIGTERM to the child, `interrupt` SIGINT. All may be called at any time, any number of times.
  */
 export type LeasedProcess = {
   /** The head of the tree: the child itself, or the bubblewrap that holds it. */
@@ -95,6 +97,7 @@ export type LeasedProcess = {
   readonly exited: Promise<Exit>;
   kill(): void;
   terminate(): void;
+  interrupt(): void;
 };
 
 /** The one door to child processes of strangers' code. */

@@ -45,6 +45,9 @@ exec "$@"
 /** Sets the number of processes inside the sandbox, where the count begins at zero. */
 export const PROCESSES_PROLOGUE = `ulimit -u "$1" 2>/dev/null || ulimit -p "$1" 2>/dev/null || :; shift; exec "$@"`;
 
+/** What a program may hear before it is killed. */
+export type PoliteSignal = "SIGINT" | "SIGTERM";
+
 export type SpawnPlan = {
   readonly command: readonly string[];
   readonly cwd: string;
@@ -63,8 +66,8 @@ export type SpawnPlan = {
   readonly filter: Buffer | undefined;
   /** What to look for when the head of the tree has ended by itself; `NO_MARK` when that takes all others along. */
   readonly markAtEnd: string;
-  /** Sends SIGTERM to the command itself, given the head of the tree. */
-  readonly terminate: (pid: number) => void;
+  /** Sends a signal to the command itself, given the head of the tree. */
+  readonly tell: (pid: number, signal: PoliteSignal) => void;
   /** Called once, when the child is gone or could not be started. */
   readonly atEnd: () => void;
 };
@@ -124,7 +127,10 @@ export function spawnLeased(watcher: LeaseWatcher, groups: ProcessGroups | undef
     exited,
     kill,
     terminate() {
-      if (!gone) plan.terminate(pid);
+      if (!gone) plan.tell(pid, "SIGTERM");
+    },
+    interrupt() {
+      if (!gone) plan.tell(pid, "SIGINT");
     },
   };
 }

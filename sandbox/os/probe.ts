@@ -1,5 +1,6 @@
 import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { createBareLauncher } from "./bare-launcher.ts";
 import { namespaceArguments, SCRATCH_LIMIT_BYTES } from "./bubblewrap-arguments.ts";
 import { createBubblewrapLauncher } from "./bubblewrap-launcher.ts";
@@ -8,6 +9,7 @@ import { lookUpProgram } from "./launch-check.ts";
 import type { Launcher } from "./launcher.ts";
 import { createLeaseWatcher, NO_MARK } from "./lease-watcher.ts";
 import { CGROUPS_DIR, isCountedByUser, openProcessGroups, type ProcessGroups } from "./process-groups.ts";
+import { createSeatbeltLauncher, SANDBOX_EXEC } from "./seatbelt-launcher.ts";
 import type { Architecture } from "./syscall-filter.ts";
 
 const PROBE_TIMEOUT_MS = 5_000;
@@ -19,6 +21,12 @@ const UNCOUNTED =
   "Processes are not counted: the daemon is root and has no cgroup, which would also hold shares of the processor and the memory of whole trees. Let it write to /sys/fs/cgroup, or run it as an ordinary user";
 
 const UNHELD = { cpuPercent: "shares of the processor", memoryMib: "the memory of a whole process tree" } as const;
+
+/** Deny by default, and open what a program needs to start: what every launch does, but for the places. */
+const SEATBELT_TRIAL =
+  '(version 1)(deny default)(import "system.sb")(allow process*)(allow sysctl-read)(allow file-read*)';
+const SEATBELT_DETAIL =
+  "sandbox-exec: only what is granted. It is no namespace: children see which processes there are, and one that leaves its process group is not ended with its tree";
 
 export type ProbeOptions = {
   /** Folders in which to look for bwrap and the watcher's tools, as in PATH. */
@@ -57,6 +65,20 @@ export async function probeLauncher({ searchPath, wanted, nodeBinary, door }: Pr
     );
 
   if (wanted === "none") return bare("the sandbox is switched off by the configuration");
+  if (process.platform === "darwin") {
+    const [open, shut] = await Promise.all([
+      run(SANDBOX_EXEC, ["-p", SEATBELT_TRIAL, nodeBinary, "--version"]),
+      run(SANDBOX_EXEC, [
+        "-p",
+        `${SEATBELT_TRIAL}(deny file-read* (subpath "/private/etc"))`,
+        "/bin/cat",
+        "/etc/hosts",
+      ]),
+    ]);
+    if (!open.done) return bare(`${SANDBOX_EXEC} does not work here (${open.said})`);
+    if (shut.done) return bare(`${SANDBOX_EXEC} runs programs here, but does not hold them`);
+    return createSeatbeltLauncher(`${SEATBELT_DETAIL}${uncounted}`, watcher, proxies, tmpdir(), nextMark);
+  }
   const bwrap = lookUpProgram("bwrap", searchPath);
   if (!bwrap) return bare("bubblewrap is not installed. Install it with: apt-get install bubblewrap");
   const [version, trial] = await Promise.all([run(bwrap, ["--version"]), run(bwrap, trialArguments(nodeBinary))]);

@@ -26,7 +26,7 @@ async function built(file: string): Promise<ScriptProgram> {
 }
 
 async function failureOf(file: string, limitMs?: number): Promise<{ code: string; message: string }> {
-  const program = await buildProgram(file, limitMs);
+  const program = await buildProgram(file, "", limitMs);
   if (program.ok) throw new Error("it was built");
   return program.failure;
 }
@@ -235,4 +235,29 @@ test("a bundling that takes too long is ended, and the next script is bundled", 
   const slow = await write("slow.ts", `x = ${"1+".repeat(450_000)}1`);
   expect(await failureOf(slow, 5)).toMatchObject({ code: "exhausted", message: "slow.ts was not bundled within 5 ms" });
   expect((await exportsOf(await built(await write("good.ts", "export default 1")))).default).toBe(1);
+});
+
+test("an import map names files of the folder and modules of Node, and leads nowhere else", async () => {
+  const outside = await mkdtemp(join(tmpdir(), "clawd-map-"));
+  try {
+    await mkdir(join(outside, "in"));
+    await writeFile(join(outside, "secret.ts"), "export const secret = 1;");
+    await writeFile(join(outside, "in/own.ts"), "export const own = 2;");
+    const imports = { own: "./own.ts", "up/": "../", far: "/etc/hosts", web: "https://a/b.ts", paths: "node:path" };
+    await writeFile(join(outside, "in/deno.jsonc"), `{ // words\n "imports": ${JSON.stringify(imports)}, }`);
+    const build = async (text: string) => {
+      await writeFile(join(outside, "in/main.ts"), text);
+      const built = await buildProgram(join(outside, "in/main.ts"));
+      return built.ok ? "built" : built.failure.message;
+    };
+    expect(await build('import { own } from "own"; import "paths"; console.log(own);')).toBe("built");
+    expect(await build('import { secret } from "up/secret.ts"; console.log(secret);')).toContain("outside");
+    expect(await build('import hosts from "far"; console.log(hosts);')).toContain("does not exist");
+    expect(await build('import hosts from "far" with { type: "text" }; console.log(hosts);')).toContain("outside");
+    expect(await build('import web from "web"; console.log(web);')).toContain("cannot be imported");
+    await writeFile(join(outside, "in/deno.jsonc"), "no JSON");
+    expect(await build("console.log(1);")).toContain("is no import map");
+  } finally {
+    await rm(outside, { recursive: true });
+  }
 });

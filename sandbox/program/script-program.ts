@@ -4,15 +4,9 @@ import type * as Esbuild from "esbuild";
 import { type Failed, fail, ok, type Result } from "../../core/domain/failure.ts";
 import { bundle } from "./bundler.ts";
 import { type FileStamp, fileStamp, isUnchanged } from "./file-stamp.ts";
-import {
-  currentFile,
-  ENTRY,
-  hashOf,
-  META_NAME,
-  type SourceFile,
-  type SourceFolder,
-  sourceFolder,
-} from "./source-folder.ts";
+import { type ImportMap, readImportMap } from "./import-map.ts";
+import { currentFile, hashOf, type SourceFile } from "./source-file.ts";
+import { ENTRY, META_NAME, NODE_NAME, type SourceFolder, sourceFolder } from "./source-folder.ts";
 import { GUEST_LABEL, placeInSource, type StackReader, stackReader } from "./stack-reader.ts";
 
 /** A script made ready for an isolate. */
@@ -32,6 +26,8 @@ const KEPT_MAX = 64;
 type Kept = {
   readonly files: ReadonlyMap<string, SourceFile>;
   readonly missing: ReadonlySet<string>;
+  /** The import map that it was made with. */
+  readonly map: SourceFile | undefined;
   readonly program: ScriptProgram;
 };
 
@@ -70,17 +66,23 @@ function brokenScript(entry: string, root: string, folder: SourceFolder, errors:
   });
 }
 
-function idOf(root: string, files: ReadonlyMap<string, SourceFile>): string {
+function idOf(root: string, files: ReadonlyMap<string, SourceFile>, map: SourceFile | undefined): string {
   const lines = [...files].map(([path, { hash }]) => `${hash} ${relative(root, path)}\n`).sort();
+  if (map) lines.push(`${map.hash} import map\n`);
   return hashOf(Buffer.from(lines.join("")));
 }
 
-function programOf(root: string, folder: SourceFolder, code: string, map: string): ScriptProgram {
+function programOf(
+  root: string,
+  folder: SourceFolder,
+  imports: ImportMap,
+  { code, map }: { readonly code: string; readonly map: string },
+): ScriptProgram {
   return {
-    id: idOf(root, folder.files),
+    id: idOf(root, folder.files, imports.file),
     // All on the first line, so that the lines of the source map still fit.
-    source: `(async (__clawdTake) => { "use strict"; ${code}\n})\n//# sourceURL=${GUEST_LABEL}`,
-    inputs: [...folder.files.values()].map(({ stamp }) => stamp),
+    source: `(async (__clawdTake, ${NODE_NAME}) => { "use strict"; ${code}\n})\n//# sourceURL=${GUEST_LABEL}`,
+    inputs: [...folder.files.values(), ...(imports.file ? [imports.file] : [])].map(({ stamp }) => stamp),
     ...stackReader(map, root, folder.moved),
   };
 }
@@ -95,8 +97,9 @@ function keep(entry: string, program: Kept): void {
 }
 
 /** The program as it was bundled last, when nothing of what went into it has changed since. */
-async function unchangedProgram(entry: string): Promise<ScriptProgram | undefined> {
+async function unchangedProgram(entry: string, { file: map }: ImportMap): Promise<ScriptProgram | undefined> {
   const known = kept.get(entry);
+  if (known?.map?.stamp.path !== map?.stamp.path || known?.map?.hash !== map?.hash) return undefined;
   if (!known || [...known.missing].some((path) => fileStamp(path) !== undefined)) return undefined;
   const { files, program } = known;
   if ([...files.values()].every(({ stamp }) => isUnchanged(stamp))) return program;
@@ -106,7 +109,8 @@ async function unchangedProgram(entry: string): Promise<ScriptProgram | undefine
     if (file?.hash !== hash) return undefined;
     now.set(path, file);
   }
-  const again = { ...program, inputs: [...now.values()].map(({ stamp }) => stamp) };
+  const read = [...now.values(), ...(map ? [map] : [])];
+  const again = { ...program, inputs: read.map(({ stamp }) => stamp) };
   keep(entry, { ...known, files: now, program: again });
   return again;
 }
@@ -114,18 +118,25 @@ async function unchangedProgram(entry: string): Promise<ScriptProgram | undefine
 /**
  * Reads a script and everything it imports, and turns it into one text. Nothing of it is executed. A script of which no
  * file has changed is not bundled again.
+ * @param importMap absolute; empty for the imports of a deno.json in its folder
  */
-export async function buildProgram(file: string, limitMs = BUILD_LIMIT_MS): Promise<Result<ScriptProgram>> {
+export async function buildProgram(
+  file: string,
+  importMap = "",
+  limitMs = BUILD_LIMIT_MS,
+): Promise<Result<ScriptProgram>> {
   const entry = await realpath(file).catch(() => undefined);
   if (entry === undefined) return fail("not_found", `there is no script ${file}`);
-  const before = await unchangedProgram(entry);
-  if (before) return ok(before);
   const root = dirname(entry);
-  const folder = sourceFolder(root, entry);
+  const imports = await readImportMap(root, importMap);
+  if (!imports.ok) return imports;
+  const before = await unchangedProgram(entry, imports.value);
+  if (before) return ok(before);
+  const folder = sourceFolder(root, entry, imports.value);
   const bundled = await bundle(buildOptions(root, folder.plugin), limitMs);
   if (bundled.done) {
-    const program = programOf(root, folder, bundled.code, bundled.map);
-    keep(entry, { files: folder.files, missing: folder.missing, program });
+    const program = programOf(root, folder, imports.value, bundled);
+    keep(entry, { files: folder.files, missing: folder.missing, map: imports.value.file, program });
     return ok(program);
   }
   if (bundled.stopped === undefined) return brokenScript(entry, root, folder, bundled.errors);

@@ -24,7 +24,15 @@ describe.each(["auto", "none"] as const)("claw run with a launcher of level %s",
   afterAll(() => room.close());
 
   function request(file: string, more: Partial<ScriptRequest>): ScriptRequest {
-    const plain = { args: [], allow: [], deny: [], timeLimitMs: TIME_LIMIT_MS, memoryLimitMib: 0, attended: false };
+    const plain = {
+      args: [],
+      allow: [],
+      deny: [],
+      timeLimitMs: TIME_LIMIT_MS,
+      memoryLimitMib: 0,
+      attended: false,
+      runtime: "",
+    };
     return { file, folder: join(room.folder, "scripts"), ...plain, ...more };
   }
 
@@ -37,7 +45,8 @@ describe.each(["auto", "none"] as const)("claw run with a launcher of level %s",
         const said = answer(news);
         const told = { questionId: news.questionId, allowed: said !== "no", allOfKind: said === "all" };
         expect(room.scripts.answer(told).ok).toBe(true);
-      } else run[news.kind] += news.text;
+      } else if (news.kind === "stdout" || news.kind === "stderr") run[news.kind] += news.text;
+      else if (news.kind === "bytes") run[news.to] += Buffer.from(news.bytes).toString();
     }
     return run;
   }

@@ -1,16 +1,21 @@
 import { basename, extname } from "node:path";
-import type { ScriptNews, ScriptRequest, ScriptRunner } from "../../core/domain/admin.ts";
+import type { ScriptNews, ScriptRequest, ScriptRunner, ScriptTestNews } from "../../core/domain/admin.ts";
 import type { Result } from "../../core/domain/failure.ts";
 import { type Failure, fail } from "../../core/domain/failure.ts";
 import type { PermissionDecision } from "../../core/domain/permission-decision.ts";
+import { showableLine } from "../../core/domain/showable.ts";
 import { type GroundedGrant, groundGrant } from "../broker/ground-grant.ts";
 import { type CapabilityOptions, openCapabilities } from "../broker/open-capabilities.ts";
-import type { Engine, Fired, ScriptRun } from "../isolate/engine.ts";
+import type { DenoOptions } from "../deno/deno-run.ts";
+import type { TestNews } from "../guest/guest-protocol.ts";
+import type { Engine, Fired } from "../isolate/engine.ts";
 import { check } from "../permission/grant.ts";
 import { buildProgram, type ScriptProgram } from "../program/script-program.ts";
 import type { ErrorText } from "../program/stack-reader.ts";
+import { beginDenoScript, type RunningScript } from "./deno-script.ts";
 import { type Newsroom, newsroom } from "./newsroom.ts";
 import { scriptGrant } from "./script-grant.ts";
+import { scriptInputs } from "./script-input.ts";
 import { type RunQuestions, scriptQuestions } from "./script-questions.ts";
 
 /** Wall time of a script that names no other, milliseconds, and the most it may name. */
@@ -22,12 +27,23 @@ const MEMORY_LIMIT_MIN_MIB = 8;
 const MEMORY_LIMIT_MAX_MIB = 512;
 const SCRIPTS_MAX = 8;
 const EXTENSIONS = [".ts", ".mts", ".js", ".mjs"];
+/** What Deno runs beside those. */
+const DENO_EXTENSIONS = [...EXTENSIONS, ".tsx", ".jsx", ".cts", ".cjs"];
+const RUNTIMES = ["isolate", "deno"] as const;
 const EXIT_FAILED = 1;
 const EXIT_USAGE = 2;
 const EXIT_INTERRUPTED = 130;
 
+const NO_TERMINALS = { stdin: false, stdout: false, stderr: false };
+
+/** What runs scripts: our own isolates, or the person's own Deno with the daemon as the broker of its permissions. */
+export type ScriptRuntime = (typeof RUNTIMES)[number];
+
 export type ScriptsOptions = {
   readonly engine: Engine;
+  /** For scripts that name none. */
+  readonly runtime: ScriptRuntime;
+  readonly deno: Pick<DenoOptions, "program" | "socketsDir">;
   /** What all scripts may reach of the machine, as far as they are granted it. */
   readonly broker: Pick<
     CapabilityOptions,
@@ -46,7 +62,9 @@ export type Scripts = ScriptRunner & {
 };
 
 /** A script that was looked at and may run. */
-type Ready = { readonly request: ScriptRequest; readonly grant: GroundedGrant; readonly program: ScriptProgram };
+type Ready = { readonly request: ScriptRequest; readonly grant: GroundedGrant };
+/** Starts it; what it prints, asks and ends with goes to the room. */
+type Begin = (room: Newsroom, asking: RunQuestions) => RunningScript;
 
 function checkLimits({ timeLimitMs, memoryLimitMib }: ScriptRequest): Failure | undefined {
   if (timeLimitMs > TIME_LIMIT_MAX_MS)
@@ -56,6 +74,19 @@ function checkLimits({ timeLimitMs, memoryLimitMib }: ScriptRequest): Failure | 
     return fail("invalid", `a memory limit of ${memoryLimitMib} MiB is outside ${range}`).failure;
   }
   return undefined;
+}
+
+function limitsOf({ timeLimitMs, memoryLimitMib }: ScriptRequest): { timeLimitMs: number; memoryMib: number } {
+  return {
+    timeLimitMs: timeLimitMs === 0 ? TIME_LIMIT_MS : timeLimitMs,
+    memoryMib: memoryLimitMib === 0 ? MEMORY_LIMIT_MIB : memoryLimitMib,
+  };
+}
+
+function checkName(file: string, runtime: ScriptRuntime): Failure | undefined {
+  const names = runtime === "deno" ? DENO_EXTENSIONS : EXTENSIONS;
+  if (names.includes(extname(file))) return undefined;
+  return fail("invalid", `${file} is no script: its name ends in none of ${names.join(" ")}`).failure;
 }
 
 function failureText({ message, hint }: Failure): string {
@@ -86,16 +117,52 @@ function reportEnd(room: Newsroom, outcome: Fired): void {
   room.exit(EXIT_FAILED);
 }
 
+/** A failed test's error as text, its stack in the script's own lines. */
+function testNews(news: TestNews, program: ScriptProgram): ScriptTestNews {
+  if (news.at === "plan") return news;
+  const path = news.path.map(showableLine);
+  if (news.at === "begun") return { ...news, path };
+  return { ...news, path, error: news.error === null ? "" : program.explain(news.error).full };
+}
+
 /** Runs scripts for people, each alone in a process. Opening starts nothing. */
 export function openScripts(options: ScriptsOptions): Scripts {
   const { engine, broker } = options;
   const questions = scriptQuestions(options.wallClock, options.newId);
-  const running = new Set<ScriptRun>();
+  const inputs = scriptInputs(options.newId);
+  const running = new Set<RunningScript>();
 
-  function start({ request, grant, program }: Ready, room: Newsroom, asking: RunQuestions): ScriptRun {
-    const { file, folder, args, timeLimitMs, memoryLimitMib, attended } = request;
-    return engine.run({
+  function beginDeno({ request, grant }: Ready, room: Newsroom, asking: RunQuestions): RunningScript {
+    const context = { record: options.record, ask: asking.ask };
+    return beginDenoScript(
+      request,
+      { ...limitsOf(request), grant, context },
+      { ...broker, ...options.deno },
+      inputs,
+      room,
+      failureText,
+    );
+  }
+
+  function beginIsolate(
+    { request, grant }: Ready,
+    program: ScriptProgram,
+    room: Newsroom,
+    asking: RunQuestions,
+  ): RunningScript {
+    const { file, folder, args, attended, terminals = NO_TERMINALS, tests } = request;
+    const input = inputs.open({
+      wanted: (runId, limitBytes) => room.publish({ kind: "input", runId, limitBytes }),
+      listening: (runId, names) => room.publish({ kind: "signals", runId, names }),
+      signal: (name) => script.signal(name),
+    });
+    const script = engine.run({
       plan: {
+        script: {
+          ...{ terminals, ...(tests && { tests }) },
+          bytes: (to, bytes) => room.publish({ kind: "bytes", to, bytes }),
+          test: (news) => room.publish({ kind: "test", news: testNews(news, program) }),
+        },
         name: basename(file),
         program,
         args,
@@ -112,6 +179,7 @@ export function openScripts(options: ScriptsOptions): Scripts {
             mode: "script",
             mayAsk: attended,
             remembered: [],
+            input,
           }),
         log: (to, text) => room.publish({ kind: to, text: program.explainPrinted(text) }),
         fault(error) {
@@ -120,24 +188,27 @@ export function openScripts(options: ScriptsOptions): Scripts {
         },
       },
       jit: broker.launcher.level !== "none",
-      memoryMib: memoryLimitMib === 0 ? MEMORY_LIMIT_MIB : memoryLimitMib,
-      timeLimitMs: timeLimitMs === 0 ? TIME_LIMIT_MS : timeLimitMs,
+      ...limitsOf(request),
       context: { record: options.record, ask: asking.ask },
       exit: (code) => room.exit(code),
     });
+    void script.ended.then((outcome) => {
+      input.close();
+      reportEnd(room, outcome);
+    });
+    return script;
   }
 
-  async function* runReady(ready: Ready, signal: AbortSignal): AsyncGenerator<ScriptNews> {
-    let script: ScriptRun | undefined;
+  async function* runReady(begin: Begin, signal: AbortSignal): AsyncGenerator<ScriptNews> {
+    let script: RunningScript | undefined;
     const room = newsroom((held) => script?.pause(held));
     const asking = questions.open((asked) => room.publish({ kind: "question", ...asked }));
     const interrupt = () => room.exit(EXIT_INTERRUPTED);
     signal.addEventListener("abort", interrupt, { once: true });
     try {
       if (signal.aborted) interrupt();
-      script = start(ready, room, asking);
+      script = begin(room, asking);
       running.add(script);
-      void script.ended.then((outcome) => reportEnd(room, outcome));
       yield* room.read();
     } finally {
       signal.removeEventListener("abort", interrupt);
@@ -149,29 +220,44 @@ export function openScripts(options: ScriptsOptions): Scripts {
     }
   }
 
+  /** Undefined for a runtime that is none. Tests are our own runtime's alone. */
+  function runtimeOf(request: ScriptRequest): ScriptRuntime | undefined {
+    if (request.tests) return "isolate";
+    return request.runtime === "" ? options.runtime : RUNTIMES.find((known) => known === request.runtime);
+  }
+
   async function* run(request: ScriptRequest, signal: AbortSignal): AsyncGenerator<ScriptNews> {
-    if (!EXTENSIONS.includes(extname(request.file))) {
-      const wrong = fail("invalid", `${request.file} is no script: its name ends in none of ${EXTENSIONS.join(" ")}`);
+    const runtime = runtimeOf(request);
+    if (runtime === undefined) {
+      const wrong = fail(
+        "invalid",
+        `there is no runtime "${showableLine(request.runtime)}", only ${RUNTIMES.join(" and ")}`,
+      );
       return yield* refuse(wrong.failure, EXIT_USAGE);
     }
+    const wrongName = checkName(request.file, runtime);
+    if (wrongName) return yield* refuse(wrongName, EXIT_USAGE);
     const tooMuch = checkLimits(request);
     if (tooMuch) return yield* refuse(tooMuch, EXIT_USAGE);
     const grant = scriptGrant(request);
     if (!grant.ok) return yield* refuse(grant.failure, EXIT_USAGE);
-    const program = await buildProgram(request.file);
-    if (!program.ok) return yield* refuse(program.failure, EXIT_FAILED);
-    const grounded = await groundGrant(grant.value, broker.searchPath);
+    const program = runtime === "isolate" ? await buildProgram(request.file, request.importMap) : undefined;
+    if (program?.ok === false) return yield* refuse(program.failure, EXIT_FAILED);
+    const ready = { request, grant: await groundGrant(grant.value, broker.searchPath) };
     // Nothing is awaited from here until it counts as running.
     if (running.size >= SCRIPTS_MAX) {
       const hint = "try again when one of them has ended";
       return yield* refuse(fail("exhausted", `${SCRIPTS_MAX} scripts run already`, { hint }).failure, EXIT_FAILED);
     }
-    yield* runReady({ request, grant: grounded, program: program.value }, signal);
+    const begin: Begin = (room, asking) =>
+      program ? beginIsolate(ready, program.value, room, asking) : beginDeno(ready, room, asking);
+    yield* runReady(begin, signal);
   }
 
   return {
     run,
     answer: questions.answer,
+    feed: inputs.feed,
     async close() {
       await Promise.all([...running].map((script) => script.kill()));
     },

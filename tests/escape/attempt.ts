@@ -161,7 +161,7 @@ export function openExaminer(house: EscapeHouse, limits: Partial<AttemptLimits> 
 }
 
 function sightAt(sees: Sight, house: EscapeHouse): RegExp {
-  return sees instanceof RegExp ? sees : sees[house.launcher.level];
+  return sees instanceof RegExp ? sees : sees[house.launcher.level === "none" ? "none" : "bubblewrap"];
 }
 
 async function within<T>(work: Promise<T>, limitMs: number): Promise<T | undefined> {

@@ -15,6 +15,7 @@ import { PROMPTS } from "./cases/prompts.ts";
 import { REALM } from "./cases/realm.ts";
 import { SURFACE } from "./cases/surface.ts";
 import { TENANCY } from "./cases/tenancy.ts";
+import { WEB } from "./cases/web.ts";
 import type { Area, EscapeCase } from "./escape-case.ts";
 
 /** All that is tried, by what it aims at. */
@@ -25,6 +26,7 @@ export const CASES: Readonly<Record<Area, readonly EscapeCase[]>> = {
   handles: HANDLES,
   modules: MODULES,
   surface: SURFACE,
+  web: WEB,
   floods: FLOODS,
   tenancy: TENANCY,
   cpu: CPU,

@@ -10,6 +10,7 @@ export const AREAS = [
   "handles",
   "modules",
   "surface",
+  "web",
   "floods",
   "tenancy",
   "cpu",
@@ -47,7 +48,7 @@ export type Places = {
 };
 
 /** What must be seen, by level where the levels differ. */
-export type Sight = RegExp | Readonly<Record<SandboxLevel, RegExp>>;
+export type Sight = RegExp | Readonly<Record<Exclude<SandboxLevel, "seatbelt">, RegExp>>;
 
 export type EscapeCase = {
   /** What it tries, and with what. */

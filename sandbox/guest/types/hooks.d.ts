@@ -6,8 +6,9 @@
 //   }) satisfies Hook<"tool.before">;
 //
 // Of the browser's names that an editor offers, these are there: console, timers, queueMicrotask, structuredClone, URL,
-// URLSearchParams, TextEncoder, TextDecoder, AbortController, AbortSignal, Event, EventTarget, DOMException, atob, btoa,
-// crypto (random numbers, UUIDs, digests), performance, Blob, File, FormData, Headers, Request, Response, fetch.
+// URLSearchParams, URLPattern, TextEncoder, TextDecoder, AbortController, AbortSignal, Event, EventTarget, MessageChannel,
+// DOMException, atob, btoa, crypto and crypto.subtle, performance, Blob, File, FormData, Headers, Request, Response, fetch,
+// WebSocket, ReadableStream, WritableStream, TransformStream, text and compression streams. There is no document.
 
 /// <reference lib="es2024" />
 /// <reference lib="dom" />

@@ -115,7 +115,7 @@ export const BRIDGE: readonly EscapeCase[] = [
      return { answer: got };`,
     { sees: /"result":\["","","",".{24}","","","","",1,1,1,1\]/ },
   ),
-  forging("sends the host a digest that makes no sense", `post("D{}"); return { answer: "x" };`, {
+  forging("sends the host a job that makes no sense", `post("J{}"); return { answer: "x" };`, {
     sees: /MiB at once/,
   }),
   forging(

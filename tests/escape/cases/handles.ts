@@ -1,3 +1,5 @@
+import { symlinkSync } from "node:fs";
+import { join } from "node:path";
 import type { EscapeCase } from "../escape-case.ts";
 
 export const HANDLES: readonly EscapeCase[] = [
@@ -9,7 +11,6 @@ export const HANDLES: readonly EscapeCase[] = [
       `typeof Deno.resources`,
       `typeof Deno.internal`,
       `typeof Deno.close`,
-      `typeof Deno.stdin`,
       `typeof globalThis.__bootstrap`,
       `typeof globalThis.ivm`,
     ],
@@ -63,25 +64,115 @@ export const HANDLES: readonly EscapeCase[] = [
     sees: /TypeError.*TypeError.*TypeError/s,
   },
   {
-    name: "looks for a file handle",
+    name: "makes links, and waits by standing still",
     grant: "read={{HERE}} write={{HERE}}",
     tries: [
-      `Deno.open("{{HERE}}/notes.txt")`,
-      `Deno.create("{{HERE}}/x")`,
       `Deno.openSync("{{SECRET}}")`,
       `Deno.readTextFileSync("{{SECRET}}")`,
-      `Deno.watchFs("{{HERE}}")`,
-      `Deno.readLink("{{HERE}}")`,
-      `Deno.realPath("{{HERE}}")`,
       `Deno.symlink("{{SECRET}}", "{{HERE}}/link")`,
       `Deno.link("{{SECRET}}", "{{HERE}}/link")`,
       `Deno.linkSync("{{SECRET}}", "{{HERE}}/link")`,
-      `Deno.copyFile("{{SECRET}}", "{{HERE}}/copy")`,
-      `Deno.truncate("{{SECRET}}")`,
-      `Deno.chmod("{{SECRET}}", 0o777)`,
-      `Deno.makeTempDir()`,
     ],
     sees: /NotSupported/,
+  },
+  {
+    name: "opens, copies, cuts, marks and watches what it was not granted",
+    grant: "read={{HERE}} write={{HERE}}",
+    tries: [
+      `Deno.open("{{SECRET}}")`,
+      `Deno.open("{{SECRET}}", { read: true, write: true })`,
+      `Deno.open("{{OUTSIDE}}/new", { write: true, create: true })`,
+      `Deno.create("{{OUTSIDE}}/new")`,
+      `Deno.copyFile("{{SECRET}}", "{{HERE}}/copy")`,
+      `Deno.copyFile("{{HERE}}/notes.txt", "{{OUTSIDE}}/copy")`,
+      `Deno.truncate("{{SECRET}}")`,
+      `Deno.chmod("{{SECRET}}", 0o777)`,
+      `Deno.utime("{{SECRET}}", 1, 1)`,
+      `Deno.readLink("{{SECRET}}")`,
+      `Deno.realPath("{{OUTSIDE}}/../outside/secret.txt")`,
+      `Deno.watchFs("{{OUTSIDE}}").next()`,
+      `Deno.watchFs(["{{HERE}}", "{{OUTSIDE}}"]).next()`,
+      `Deno.makeTempDir()`,
+      `Deno.makeTempFile({ dir: "{{OUTSIDE}}" })`,
+      `Deno.makeTempFile({ dir: "{{HERE}}/../../outside" })`,
+    ],
+    sees: /^NotCapable/,
+  },
+  {
+    name: "names a temporary file out of its folder",
+    grant: "read={{HERE}} write={{HERE}}",
+    tries: [
+      `Deno.makeTempFile({ dir: "{{HERE}}", prefix: "../../outside/" })`,
+      `Deno.makeTempFile({ dir: "{{HERE}}", suffix: "/../../../outside/x" })`,
+      `Deno.makeTempDir({ dir: "{{HERE}}", prefix: "x\0" })`,
+    ],
+    sees: /TypeError/,
+  },
+  {
+    name: "opens and marks through a link, and asks it where it leads",
+    grant: "read={{HERE}} write={{HERE}}",
+    prepare: ({ HERE, SECRET }) => {
+      symlinkSync(SECRET, join(HERE, "link"));
+      return undefined;
+    },
+    tries: [
+      `Deno.open("{{HERE}}/link")`,
+      `Deno.open("{{HERE}}/link", { write: true, truncate: true })`,
+      `Deno.copyFile("{{HERE}}/link", "{{HERE}}/copy")`,
+      `Deno.copyFile("{{HERE}}/notes.txt", "{{HERE}}/link")`,
+      `Deno.truncate("{{HERE}}/link")`,
+      `Deno.chmod("{{HERE}}/link", 0o777)`,
+      `Deno.utime("{{HERE}}/link", 1, 1)`,
+      `Deno.readLink("{{HERE}}/link")`,
+      `Deno.realPath("{{HERE}}/link")`,
+      `Deno.watchFs("{{HERE}}/link").next()`,
+    ],
+    sees: /^NotCapable/,
+  },
+  {
+    name: "uses handles that are not its own",
+    rig: "prelude",
+    body: `const say = (name, args) => post(JSON.stringify({ k: "call", id: 9000 + Math.floor(Math.random() * 1000), name, args }));
+      for (let handle = 0; handle < 50; handle++) { say("fileRead", { handle, bytes: 100 }); }
+      say("fileWrite", { handle: -1, data: "eA==" }); say("commandRead", { handle: 1e20, from: "stdin" }); say("fileSeek", { handle: 1, offset: 0.5, whence: 7 });
+      return { answer: await Deno.open("{{SECRET}}").then(() => "open", (error) => error.name) };`,
+    sees: /NotCapable/,
+  },
+  {
+    name: "holds more files, watchers and bytes than it may",
+    grant: "read={{HERE}} write={{HERE}}",
+    body: `const names = [];
+      for (let count = 0; count < 80; count++) names.push(await Deno.open("{{HERE}}/notes.txt").then(() => "open", (error) => error.name));
+      const watchers = [];
+      for (let count = 0; count < 20; count++) { const watcher = Deno.watchFs("{{HERE}}"); watchers.push(await Promise.race([watcher.next().then(() => "heard", (error) => error.name), new Promise((done) => setTimeout(done, 20, "open"))])); }
+      return { answer: [names.filter((name) => name === "open").length, names.at(-1), watchers.at(-1)] };`,
+    sees: /"result":\[64,"Busy"/,
+  },
+  {
+    name: "makes a file larger than any may be by a hole",
+    grant: "read={{HERE}} write={{HERE}}",
+    tries: [
+      `Deno.truncate("{{HERE}}/notes.txt", 2 ** 40)`,
+      `(async () => { const file = await Deno.create("{{HERE}}/hole"); await file.seek(2 ** 40, 0); await file.write(new Uint8Array(1)); })()`,
+      `(async () => { const file = await Deno.create("{{HERE}}/hole"); await file.truncate(2 ** 40); })()`,
+    ],
+    sees: /would have more than/,
+  },
+  {
+    name: "makes a file that runs as its owner, by its mode or by a copy",
+    grant: "read={{HERE}} write={{HERE}}",
+    body: `await Deno.chmod("{{HERE}}/notes.txt", 0o6755); await Deno.copyFile("{{HERE}}/notes.txt", "{{HERE}}/copy");
+      return { answer: [(await Deno.stat("{{HERE}}/notes.txt")).mode & 0o7000, (await Deno.stat("{{HERE}}/copy")).mode & 0o7000] };`,
+    sees: /"result":\[0,0\]/,
+  },
+  {
+    name: "reads what the daemon reads, and hears its signals",
+    tries: [
+      `Deno.stdin.read(new Uint8Array(8))`,
+      `Deno.stdin.isTerminal()`,
+      `Deno.addSignalListener("SIGTERM", () => {})`,
+    ],
+    sees: /^null$|^false$|NotSupported/,
   },
   {
     name: "keeps a command's child by the hand",

@@ -1,0 +1,57 @@
+/** The `node:` modules that scripts can import: a library of its own. Runs inside the isolate. */
+
+import * as assert from "@jspm/core/nodelibs/assert";
+import * as buffer from "@jspm/core/nodelibs/buffer";
+import * as events from "@jspm/core/nodelibs/events";
+import * as path from "@jspm/core/nodelibs/path";
+import * as url from "@jspm/core/nodelibs/url";
+import * as util from "@jspm/core/nodelibs/util";
+import { format, formatWithOptions, inspect } from "node-inspect-extracted";
+import { takeStandInsAway } from "./node-stand-ins.ts";
+
+takeStandInsAway();
+
+type Exports = Readonly<Record<string, unknown>>;
+
+/** As a CommonJS module: what it gives by default, with its other names on it. */
+function whole(exports: object): object {
+  const { default: main, ...rest } = exports as Exports;
+  return typeof main === "function" || typeof main === "object" ? Object.assign(main as object, rest) : rest;
+}
+
+const nodeAssert = whole(assert) as Exports & {
+  readonly strict: object;
+  deepStrictEqual(a: unknown, b: unknown): void;
+};
+
+function isDeepStrictEqual(a: unknown, b: unknown): boolean {
+  try {
+    nodeAssert.deepStrictEqual(a, b);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+const ESCAPE_SEQUENCES = /\u001b\[[0-9;?]*[ -/]*[@-~]|\u001b\][^\u0007\u001b]*(?:\u0007|\u001b\\)/g;
+
+const nodeUtil = {
+  ...whole(util),
+  ...{ format, formatWithOptions, inspect, isDeepStrictEqual, TextDecoder, TextEncoder },
+  stripVTControlCharacters: (text: string) => text.replace(ESCAPE_SEQUENCES, ""),
+  toUSVString: (text: unknown) => String(text).toWellFormed(),
+};
+const nodePath = whole(path);
+
+/** By the name after `node:`. */
+export const nodeModules = {
+  assert: nodeAssert,
+  "assert/strict": nodeAssert.strict,
+  buffer: whole(buffer),
+  events: whole(events),
+  path: nodePath,
+  "path/posix": nodePath,
+  url: whole(url),
+  util: nodeUtil,
+  "util/types": (nodeUtil as Exports).types,
+} as const;

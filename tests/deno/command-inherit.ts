@@ -1,0 +1,3 @@
+// flags: --allow-run=sh --allow-read=.
+// needs: bubblewrap
+console.log((await new Deno.Command("sh", { args: ["-c", "echo shown; echo said >&2"] }).spawn().status).success);

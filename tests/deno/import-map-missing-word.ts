@@ -1,0 +1,3 @@
+// flags: --import-map=lib/map.json
+import { x } from "nowhere";
+console.log(x);

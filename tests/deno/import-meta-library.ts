@@ -1,0 +1,3 @@
+// flags:
+import { where } from "./lib/where.ts";
+console.log(where, import.meta.main);

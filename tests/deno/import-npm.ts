@@ -1,0 +1,3 @@
+// flags:
+import dayjs from "npm:dayjs";
+console.log(dayjs);

@@ -1,0 +1,3 @@
+// flags:
+import text from "./lib/words.txt" with { type: "text" };
+console.log(text, typeof text);

@@ -1,0 +1,3 @@
+// flags: --allow-read=. --allow-write=.
+(await Deno.open("secret-made.txt", { write: true, create: true, mode: 0o600 })).close();
+console.log(((await Deno.stat("secret-made.txt")).mode ?? 0).toString(8));

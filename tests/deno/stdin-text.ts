@@ -1,0 +1,3 @@
+// flags:
+// input: whole text
+console.log(await new Response(Deno.stdin.readable).text());

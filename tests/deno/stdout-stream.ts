@@ -1,0 +1,3 @@
+// flags:
+await ReadableStream.from(["one\n", "two\n"]).pipeThrough(new TextEncoderStream()).pipeTo(Deno.stdout.writable, { preventClose: true });
+console.log("still open");

@@ -1,0 +1,2 @@
+// flags:
+console.log(new URLPattern({ protocol: "http{s}?", hostname: "a.b", pathname: "/x" }));
