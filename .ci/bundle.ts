@@ -59,6 +59,7 @@ async function buildInto(folder: string): Promise<void> {
       clawd: "core/daemon/main.ts",
       "query-process": "core/memory/sql/query-process.ts",
       "memory-worker": "core/memory/worker/memory-worker.ts",
+      "plugin-agent": "plugin-host/agent/agent-main.ts",
     },
     outdir: folder,
     platform: "node",
@@ -90,6 +91,17 @@ async function buildInto(folder: string): Promise<void> {
     minifySyntax: true,
     banner: { js: REQUIRE },
   });
+  // And that of a server of the Model Context Protocol.
+  const mcpBridge = await build({
+    ...shared,
+    entryPoints: { "mcp-bridge": "plugin-host/mcp-bridge/bridge.ts" },
+    outdir: folder,
+    platform: "node",
+    format: "esm",
+    minifyWhitespace: true,
+    minifySyntax: true,
+    banner: { js: REQUIRE },
+  });
   // The sandbox of a child with a filtered network shows it this one file; alone there, it is no ES module.
   const forwarder = await build({
     ...shared,
@@ -104,7 +116,7 @@ async function buildInto(folder: string): Promise<void> {
     await writeFile(bin, `#!/usr/bin/env node\n${await readFile(bin, "utf8")}`);
     await chmod(bin, 0o755);
   }
-  const inputs = [programs, hookHost, pdfProcess, forwarder, ...guests]
+  const inputs = [programs, hookHost, pdfProcess, mcpBridge, forwarder, ...guests]
     .flatMap(({ metafile }) => Object.keys(metafile.inputs))
     .concat(HOOK_TYPES)
     .filter((file) => !file.includes("node_modules"))

@@ -2,12 +2,24 @@
 // when a guest first uses them. Each is one script that leaves a variable behind; none may import anything.
 import { createRequire } from "node:module";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import type { BuildOptions } from "esbuild";
 
 const GUEST = join(import.meta.dirname, "../sandbox/guest");
 
 /** Name → its file beside the prelude. */
-export const GUEST_LIBRARIES = { url: "guest-library-url.js", idna: "guest-library-idna.js" } as const;
+export const GUEST_LIBRARIES = {
+  url: "guest-library-url.js",
+  idna: "guest-library-idna.js",
+  urlpattern: "guest-library-urlpattern.js",
+  streams: "guest-library-streams.js",
+  encodings: "guest-library-encodings.js",
+  crypto: "guest-library-crypto.js",
+  websocket: "guest-library-websocket.js",
+  messages: "guest-library-messages.js",
+  deno: "guest-library-deno.js",
+  node: "guest-library-node.js",
+} as const;
 
 export function guestBundles(outdir: string): (BuildOptions & { outfile: string })[] {
   const shared: BuildOptions = {
@@ -38,6 +50,15 @@ export function guestBundles(outdir: string): (BuildOptions & { outfile: string 
         tr46: join(GUEST, "url-domain.ts"),
       },
     },
+    library("urlpattern", join(GUEST, "url-pattern.ts")),
+    library("streams", join(GUEST, "streams.ts")),
+    library("encodings", fileURLToPath(import.meta.resolve("@exodus/bytes/encoding.js"))),
+    library("crypto", join(GUEST, "subtle-crypto.ts")),
+    library("websocket", join(GUEST, "web-socket.ts")),
+    library("deno", join(GUEST, "deno-library.ts")),
+    // Injected, so that what the packages look for is there before them.
+    { ...library("node", join(GUEST, "node-library.ts")), inject: [join(GUEST, "node-stand-ins.ts")] },
+    library("messages", join(GUEST, "message-port.ts")),
     library("idna", createRequire(import.meta.resolve("whatwg-url")).resolve("tr46")),
   ];
 }

@@ -5,12 +5,15 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
 const LONG_SUITES = [
   "tests/crash.test.ts",
   "tests/hostile-plugin.test.ts",
+  "tests/hostile-mcp/servers.test.ts",
+  "tests/contract/contract.test.ts",
   "tests/escape.test.ts",
   "core/memory/index-kill.test.ts",
+  "tests/hostile-memory/plugins.test.ts",
+  "tests/hostile-memory/kill.test.ts",
   "tests/escape/without-sandbox.test.ts",
   "tests/denial/broker.test.ts",
   "tests/denial/crowds.test.ts",
-  "tests/contract/contract.test.ts",
   "tests/deno.test.ts",
   "tests/legacy/legacy.test.ts",
   "tests/denial.test.ts",
@@ -32,8 +35,9 @@ export default defineConfig({
     exclude: ["node_modules/**", "dist/**"],
     testTimeout: 30_000,
     hookTimeout: 30_000,
+    globalSetup: ["tests/kit/fetch-python.ts"],
     // More than cores: most tests wait for processes.
-    maxWorkers: 4,
+    maxWorkers: 6,
     sequence: { sequencer: LongestFirst },
     // A shared machine may take a child's deadline away. Before a landing such a test gets one more chance, and is named
     // in the output as retried; an author sees it fail.

@@ -2,6 +2,7 @@
 import { copyFileSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { JsonValue } from "@bufbuild/protobuf";
+import { GUEST_LIBRARIES } from "../.ci/guest-bundles.ts";
 import type { BrokerContext, Capabilities } from "../sandbox/broker/capabilities.ts";
 import type { Engine, Fired, GuestPlan } from "../sandbox/isolate/engine.ts";
 import type { HostFiles } from "../sandbox/isolate/host-launch.ts";
@@ -53,7 +54,7 @@ function hostFiles(folder: string): HostFiles {
     nodeBinary: execPath,
     hostFile: copied("hook-host.js"),
     preludeFile: copied("guest-prelude.js"),
-    libraryFiles: { url: copied("guest-library-url.js"), idna: copied("guest-library-idna.js") },
+    libraryFiles: Object.fromEntries(Object.entries(GUEST_LIBRARIES).map(([name, file]) => [name, copied(file)])),
     addonFile: join(import.meta.dirname, "../node_modules", addon),
   };
 }

@@ -3,11 +3,13 @@
 import { cpus } from "node:os";
 import { benchSay, benchStart } from "./daemon.ts";
 import { printFigures } from "./figure.ts";
+import { benchGoPlugins } from "./go-plugins.ts";
 import { benchHooks } from "./hooks.ts";
 import { benchJournal, printJournal } from "./journal.ts";
 import { benchMemory } from "./memory.ts";
 import { benchMemoryLexical } from "./memory-lexical.ts";
 import { benchMemoryQuality } from "./memory-quality.ts";
+import { benchSharedScan } from "./memory-vector-share.ts";
 import { benchMemoryVectors } from "./memory-vectors.ts";
 import { benchPlugins } from "./plugins.ts";
 import { benchRounds } from "./rounds.ts";
@@ -19,7 +21,9 @@ printFigures("tool rounds (vendor SDK, loopback model server and both syncs incl
 printJournal(await benchJournal());
 await benchHooks();
 await benchPlugins();
+await benchGoPlugins();
 printFigures("memory: search by words", await benchMemoryLexical());
 await benchMemoryVectors();
+printFigures("memory: one search by vectors, over two threads", await benchSharedScan());
 printFigures("memory: is the right thing found", await benchMemoryQuality());
 printFigures("memory", await benchMemory());

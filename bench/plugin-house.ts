@@ -5,7 +5,7 @@ import { randomBytes } from "node:crypto";
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { bundleFixture, type Lab, openLab } from "../plugin-host/fixtures/plugin-lab.ts";
+import { bundleFixture, type FolderFiles, type Lab, openLab } from "../plugin-host/fixtures/plugin-lab.ts";
 import { type Incarnation, startIncarnation } from "../plugin-host/life/incarnation.ts";
 import { createLogRing } from "../plugin-host/link/log-ring.ts";
 import { readManifest } from "../plugin-host/manifest/read-manifest.ts";
@@ -13,16 +13,19 @@ import { judgeWants } from "../plugin-host/manifest/wants.ts";
 import { openArtifacts } from "../plugin-host/service/artifacts.ts";
 import { liveCalls } from "../plugin-host/service/live-calls.ts";
 import { processServices } from "../plugin-host/service/process-services.ts";
+import { openSecrets } from "../plugin-host/service/secrets.ts";
 import { storeBudget } from "../plugin-host/service/value-methods.ts";
 import type { Launcher } from "../sandbox/os/launcher.ts";
+import { buildGo } from "../tests/kit/go-build.ts";
 import { CLAW, removeFolder, startDaemon } from "./house.ts";
 
 const ROOT = join(import.meta.dirname, "..");
 const HELLO = join(ROOT, "plugins-examples/hello");
 const PYTHON_LIBRARY = join(ROOT, "plugins-examples/python-stdlib/clawd_plugin.py");
 
-/** The same plugin three times, by what it is built on. */
-export type Kind = "sdk" | "grpc-js" | "python";
+/** The same plugin several times, by what it is built on. */
+export type Kind = "sdk" | "grpc-js" | "python" | "go";
+const USUAL_KINDS: readonly Kind[] = ["sdk", "grpc-js", "python"];
 
 export type PluginBench = {
   /** Starts a process of it; nothing of a start before is left in its way. */
@@ -34,23 +37,28 @@ function manifestOf(kind: Kind): Record<string, unknown> {
   const tools = ["echo", "pour", "hang"].map((name) => ({
     ...{ name, description: `Does ${name}.`, inputSchema: { type: "object" } },
   }));
-  const command = { sdk: ["node", "main.ts"], "grpc-js": ["node", "main.mjs"], python: ["python3", "main.py"] };
+  const command = {
+    ...{ sdk: ["node", "main.ts"], "grpc-js": ["node", "main.mjs"], python: ["python3", "main.py"] },
+    go: ["./echo"],
+  };
+  const protocolMajors = kind === "sdk" || kind === "go" ? [1, 2] : [1];
   return {
-    ...{ manifestVersion: 1, name: `echo-${kind}`, version: "1.0.0", protocolMajors: kind === "sdk" ? [1, 2] : [1] },
+    ...{ manifestVersion: 1, name: `echo-${kind}`, version: "1.0.0", protocolMajors },
     ...{ launch: { command: command[kind] }, tools, hooks: [{ at: "tool.before" }] },
   };
 }
 
-async function filesOf(kind: Kind): Promise<Record<string, string>> {
+async function filesOf(kind: Kind): Promise<FolderFiles> {
   const fixture = (name: string) => readFileSync(join(import.meta.dirname, "fixtures", name), "utf8");
   if (kind === "sdk") return { "main.ts": fixture("echoing.ts") };
+  if (kind === "go") return { echo: await buildGo(join(import.meta.dirname, "fixtures/echoing-go")) };
   if (kind === "grpc-js") return { "main.mjs": await bundleFixture("../../bench/fixtures/echoing-grpc-js.ts") };
   return { "main.py": fixture("echoing.py"), "clawd_plugin.py": readFileSync(PYTHON_LIBRARY, "utf8") };
 }
 
-export async function openPluginBench(): Promise<PluginBench> {
+export async function openPluginBench(kinds = USUAL_KINDS): Promise<PluginBench> {
   const lab = await openLab();
-  for (const kind of ["sdk", "grpc-js", "python"] as const) {
+  for (const kind of kinds) {
     const folder = lab.author(manifestOf(kind) as Parameters<Lab["author"]>[0], await filesOf(kind));
     const installed = await lab.host.admin.install(folder, true);
     if (!installed.ok) throw new Error(`${installed.failure.message} ${installed.failure.hint ?? ""}`);
@@ -78,11 +86,13 @@ async function start({ options }: Lab, kind: Kind, launcher: Launcher): Promise<
       calls: liveCalls(),
       storeBudget: storeBudget(now),
     },
-    ...{ records, artifacts: openArtifacts(options.artifactsDir, random), recall, now },
+    ...{ records, artifacts: openArtifacts(options.artifactsDir, random), recall, now, offer: undefined },
+    secrets: openSecrets(join(options.artifactsDir, "../secrets")),
   });
   const started = await startIncarnation(
     {
       ...{ manifest, folder, granted: granted.value, allow: [], config: {}, hidden: [], hostMajors: [1, 2], log },
+      ...{ programs: [], secrets: [] },
       ...{
         hostVersion: options.hostVersion,
         hostFeatures: [],

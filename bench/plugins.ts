@@ -36,6 +36,7 @@ const REACH: Readonly<Record<Kind, Partial<Reach>>> = {
   sdk: { hookTimes: 4, toolMs: 1.2 },
   "grpc-js": { hookTimes: 4, toolMs: 0.8 },
   python: { toolMs: 0.8 },
+  go: {},
 };
 
 type Entry = { readonly peer: Peer; readonly kind: Kind | undefined };

@@ -5,15 +5,18 @@ import { toJson } from "@bufbuild/protobuf";
 import { afterEach, expect, test } from "vitest";
 import { type Event, EventSchema } from "../proto/gen/clawd/v1/event_pb.ts";
 import { type Bench, CLAWD, dial, eventually, openBench, processesWith, startDaemon } from "./kit/claw.ts";
+import { timesOf } from "./kit/thoroughness.ts";
 
-/** How many places of a turn the daemon is killed at; the landing check sweeps 200. */
-const KILL_POINTS = Number(process.env.CLAWD_KILL_POINTS ?? "20");
+/** How many places of a turn the daemon is killed at. */
+const KILL_POINTS = timesOf("places of a turn at which the daemon is killed", { whole: 200, share: 8 });
 
 /** Daemons that are killed side by side: each waits for its disk and its children most of the time. */
 const LANES = 4;
 /** Events that were told when the daemon is killed: a turn has some forty. */
 const FIRST_KILL = 2;
 const LAST_KILL = 40;
+/** From one kill to the next, in events: no divisor of their number, so that few kills lie far apart and many are everywhere. */
+const STRIDE = 11;
 
 const GUARD = `/** @hook at=tool.before */
 export default async () => {};
@@ -75,7 +78,7 @@ test.concurrent.each(Array.from({ length: LANES }, (_, lane) => lane))(
       await startDaemon(bench.env);
       await writeFile(join(bench.home, "hooks", "watch.ts"), GUARD);
       const points = Array.from({ length: KILL_POINTS }, (_, point) => point).filter((point) => point % LANES === lane);
-      for (const point of points) await killDuringTurn(bench, FIRST_KILL + (point % LAST_KILL));
+      for (const point of points) await killDuringTurn(bench, FIRST_KILL + ((point * STRIDE) % LAST_KILL));
       const files = (await readdir(join(bench.home, "sessions"))).filter((name) => name !== "memory.jsonl");
       expect(files).toHaveLength(points.length);
     } finally {

@@ -23,6 +23,7 @@ import {
 import { run } from "./hostile-plugin/run.ts";
 import { isTricked, onTerminal, TRICKS, terminalMissing } from "./hostile-plugin/terminal.ts";
 import { eventually, processesWith } from "./kit/claw.ts";
+import { shareOf, THOROUGH } from "./kit/thoroughness.ts";
 
 /*
  * Plugins that mean harm, through a real daemon, with an ordinary grant. Each attack must fail, and each has a control: the
@@ -81,7 +82,13 @@ describe.skipIf(missing !== "")("a hostile plugin", () => {
     networks: NETWORK_ATTACKS,
     "its host": HOST_ATTACKS,
   };
-  for (const [area, attacks] of Object.entries(suites)) {
+  const chosenOf = (area: string, all: readonly Attack[]) =>
+    shareOf(`attacks of a plugin on ${area}`, all, {
+      oneIn: 3,
+      kindOf: ({ under = "python", control }) => `${under}, ${control.is}`,
+    });
+  for (const [area, all] of Object.entries(suites)) {
+    const attacks = chosenOf(area, all);
     describe(area, () => {
       test.each(attacks.map((attack) => [attack.name, attack] as const))("that %s gets nowhere", (_name, attack) =>
         tryOut(attack),
@@ -96,7 +103,11 @@ describe.skipIf(missing !== "")("a hostile plugin", () => {
       calmMib = house.daemonMib();
     });
 
-    test.each(EXHAUSTIONS.map((one) => [one.name, one] as const))("that %s harms nobody else", async (_name, one) => {
+    const exhaustions = shareOf("kinds of too much", EXHAUSTIONS, {
+      oneIn: 3,
+      kindOf: ({ plugin, tool, leaves = "nothing" }) => `${plugin}, ${tool}, ${leaves}`,
+    });
+    test.each(exhaustions.map((one) => [one.name, one] as const))("that %s harms nobody else", async (_name, one) => {
       const { plugin, tool, code, ends, enough } = one;
       const attack = (what: string) => {
         const body = tool === "act" ? what.replace(/^\n/, "") : what;
@@ -175,7 +186,8 @@ describe.skipIf(missing !== "")("a hostile plugin", () => {
       ["speaks of another protocol", { protocolMajors: [99] }, /protocolMajors/],
     ];
 
-    test.each(lies)("a manifest that %s is refused", async (_what, change, told) => {
+    const told = shareOf("lies in a manifest", lies, { oneIn: 3 });
+    test.each(told)("a manifest that %s is refused", async (_what, change, told) => {
       const files = attackerFiles();
       const honest = attackerManifest("liar", ["write=./data"]);
       const { code, stderr } = await house.install("liar", { ...honest, ...change }, files);
@@ -361,14 +373,17 @@ describe.skipIf(missing !== "")("a hostile plugin", () => {
     console.log(`${proven + tried} attacks with a control`);
     const names = Object.values(suites).flatMap((attacks) => attacks.map(({ name }) => name));
     expect(new Set(names).size).toBe(names.length);
-    expect(proven).toBeGreaterThanOrEqual(60);
-    expect(deathsOf("glutton").length).toBeGreaterThanOrEqual(2);
-    const denials = house.records().filter((one) => isAbout(one, "plugin:attacker"));
-    for (const wanted of ["net=127.0.0.1:", "net=169.254.169.254:80", "memory=read"]) {
-      expect(
-        denials.some((one) => JSON.stringify(one).includes(wanted)),
-        wanted,
-      ).toBe(true);
+    expect(deathsOf("glutton")).not.toEqual([]);
+    if (THOROUGH) {
+      expect(proven).toBeGreaterThanOrEqual(60);
+      expect(deathsOf("glutton").length).toBeGreaterThanOrEqual(2);
+      const denials = house.records().filter((one) => isAbout(one, "plugin:attacker"));
+      for (const wanted of ["net=127.0.0.1:", "net=169.254.169.254:80", "memory=read"]) {
+        expect(
+          denials.some((one) => JSON.stringify(one).includes(wanted)),
+          wanted,
+        ).toBe(true);
+      }
     }
     expect(await house.claw("audit", "verify")).toMatchObject({ code: 0 });
   });

@@ -3,6 +3,7 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type Bench, eventually, openBench, processesWith } from "./kit/claw.ts";
+import { findPythonHome, vendorInto } from "./kit/python-home.ts";
 
 /*
  * How a plugin comes into the house, by the bins themselves: written, shown, granted, upgraded, held, taken back, removed.
@@ -21,8 +22,10 @@ afterAll(async () => {
   );
 });
 
+const pythonHome = findPythonHome(process.env);
+if (!pythonHome.ready) console.warn(`skipping the Python skeleton: ${pythonHome.missing}`);
 const python = hasPython();
-if (!python) console.warn("skipping the Python skeleton: there is no python3");
+if (!python) console.warn("skipping the skeleton in plain Python: there is no python3");
 
 function hasPython(): boolean {
   try {
@@ -64,14 +67,28 @@ test("a TypeScript skeleton passes its own test, is installed and called", async
   expect(await count("wordy")).toContain("3 words");
 });
 
-test.skipIf(!python)("a Python skeleton does so too, from an archive, loaded by that word", async () => {
-  expect(await plugin("new", "py", "snake")).toMatchObject({ code: 0 });
-  const folder = join(bench.workspace, "snake");
-  execFileSync("python3", ["-m", "unittest"], { cwd: folder, stdio: "pipe" });
-  execFileSync("tar", ["-czf", "snake.tgz", "--exclude=__pycache__", "snake"], { cwd: bench.workspace });
-  expect(await plugin("load", "snake.tgz", "--yes", "--trust")).toMatchObject({ code: 0 });
-  expect(await count("snake")).toContain("3 words");
+test.skipIf(!pythonHome.ready)("so does one in Python, with its packages beside it", async () => {
+  if (!pythonHome.ready) return;
+  const made = await plugin("new", "py", "viper");
+  expect(made).toMatchObject({ code: 0, stderr: expect.stringContaining("-m pip install --target vendor /") });
+  const folder = join(bench.workspace, "viper");
+  vendorInto(folder, pythonHome.packages);
+  execFileSync(pythonHome.python, ["-m", "unittest"], { cwd: folder, stdio: "pipe" });
+  expect(await plugin("install", "viper", "--yes", "--trust")).toMatchObject({ code: 0 });
+  expect(await count("viper")).toContain("3 words");
 });
+
+test.skipIf(!python)(
+  "one with nothing but Python itself does so too, from an archive, loaded by that word",
+  async () => {
+    expect(await plugin("new", "python-stdlib", "snake")).toMatchObject({ code: 0 });
+    const folder = join(bench.workspace, "snake");
+    execFileSync("python3", ["-m", "unittest"], { cwd: folder, stdio: "pipe" });
+    execFileSync("tar", ["-czf", "snake.tgz", "--exclude=__pycache__", "snake"], { cwd: bench.workspace });
+    expect(await plugin("load", "snake.tgz", "--yes", "--trust")).toMatchObject({ code: 0 });
+    expect(await count("snake")).toContain("3 words");
+  },
+);
 
 test("a skeleton replaces nothing, and knows its languages", async () => {
   expect(await plugin("new", "typescript", "wordy")).toMatchObject({

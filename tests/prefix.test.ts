@@ -37,6 +37,7 @@ test.each(JOURNALS)("every prefix of %s is a legal session that can go on", (nam
       expect(stillRunning.every((call) => mayRerun && call.status === "running")).toBe(true);
       expect(settled.reply).toEqual([]);
       expect(settled.hookCalls.size).toBe(0);
+      expect(settled.programCalls.size).toBe(0);
       expect([...settled.approvals.values()].filter(({ status }) => status === "open")).toEqual([]);
       const next = decide(settled, {
         ...{ kind: "say", messageId: "m", turnId: "t", text: "go on", model: "x/y" },

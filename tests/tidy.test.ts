@@ -20,11 +20,14 @@ const ENTRIES = new Set([
   "sandbox/guest/url.ts",
   "sandbox/guest/url-domain.ts",
   "sandbox/guest/url-percent.ts",
+  "sandbox/guest/jspm-core.d.ts",
   "sandbox/guest/whatwg-url.d.ts",
   "core/memory/worker/memory-worker.ts",
   "core/memory/sql/query-process.ts",
   "core/memory/source/pdf-process.ts",
+  "plugin-host/mcp-bridge/bridge.ts",
   "plugin-host/sdk/plugin.ts",
+  "plugin-host/agent/agent-main.ts",
   ".ci/bundle.ts",
   ".ci/check.ts",
   ".ci/picture.ts",
@@ -32,6 +35,8 @@ const ENTRIES = new Set([
   "bench/main.ts",
   "bench/soak.ts",
   "bench/plugin-soak.ts",
+  "tests/kit/fetch-python.ts",
+  "tests/mcp-server/conformance-plugin/conformance.ts",
 ]);
 
 function importsOf(file: string): readonly string[] {

@@ -7,13 +7,14 @@ import { Code, ConnectError } from "@connectrpc/connect";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { HOOKS_MAX } from "../../sandbox/hook/hook-folder.ts";
 import { CLAW, dial, eventually } from "../kit/claw.ts";
+import { shareOf, timesOf } from "../kit/thoroughness.ts";
 import { type BesiegedDaemon, besiege } from "./besieged-daemon.ts";
 
 /*
  * Attacks by numbers and by what lies in the hooks folder: the daemon answers, and another session is served.
  */
 
-const FILES = 10_000;
+const FILES = timesOf("files of a crowded hooks folder", { whole: 10_000, share: 3_000 });
 const SCRIPTS = 1_000;
 const SOURCE_MIB = 2;
 const BYTES_PER_MIB = 1024 ** 2;
@@ -47,7 +48,7 @@ async function layCrowd(files: number, text: string): Promise<void> {
 }
 
 describe("a hooks folder", () => {
-  test.each<readonly [string, string, (path: string) => void, RegExp]>([
+  const traps: readonly (readonly [string, string, (path: string) => void, RegExp])[] = [
     [
       "a pipe that nobody writes to",
       "pipe.ts",
@@ -155,13 +156,17 @@ describe("a hooks folder", () => {
       },
       /crowd|attacked/,
     ],
-  ])("with %s holds nobody else up", async (_what, name, lay, gives) => {
-    const outputs = await withstandFile(name, lay);
-    expect(outputs.at(-1)).toMatch(gives);
-  });
+  ];
+  test.each(shareOf("traps in the hooks folder", traps, { oneIn: 3 }))(
+    "with %s holds nobody else up",
+    async (_what, name, lay, gives) => {
+      const outputs = await withstandFile(name, lay);
+      expect(outputs.at(-1)).toMatch(gives);
+    },
+  );
 
   test.each<readonly [string, number, string, number]>([
-    ["ten thousand files that are none", FILES, "export const part = 1;\n", 0],
+    [`${FILES} files that are none`, FILES, "export const part = 1;\n", 0],
     ["as many scripts as there may be beside the innocent one", HOOKS_MAX - 1, LISTENER, HOOKS_MAX - 1],
   ])("with %s answers, and knows what is there", async (_what, files, text, hooksKnown) => {
     try {
@@ -359,7 +364,7 @@ describe("scripts", () => {
     return { code, errors, chars };
   }
 
-  test.each<readonly [string, string, Order, RegExp]>([
+  const hostile: readonly (readonly [string, string, Order, RegExp])[] = [
     ["loops for ever", "for (;;);", { timeLimitMs: 1000 }, /1000 ms/],
     ["waits for ever", "await new Promise((r) => setTimeout(r, 1e9));", { timeLimitMs: 1000 }, /1000 ms/],
     [
@@ -399,12 +404,16 @@ describe("scripts", () => {
       { timeLimitMs: 1000 },
       /1000 ms|calls|under way|killed|memory/,
     ],
-  ])("a script that %s ends with an error", async (_what, code, order, gives) => {
-    const file = script("hostile-script.ts", code);
-    const { code: exitCode, errors } = await daemon.withstand(() => outcome(file, order));
-    expect(exitCode).toBe(1);
-    expect(errors).toMatch(gives);
-  });
+  ];
+  test.each(shareOf("scripts that take too much", hostile, { oneIn: 3 }))(
+    "a script that %s ends with an error",
+    async (_what, code, order, gives) => {
+      const file = script("hostile-script.ts", code);
+      const { code: exitCode, errors } = await daemon.withstand(() => outcome(file, order));
+      expect(exitCode).toBe(1);
+      expect(errors).toMatch(gives);
+    },
+  );
 
   test("a pipe that nobody writes to is no script", async () => {
     const file = join(daemon.workspace, "pipe-script.ts");

@@ -7,6 +7,8 @@ export type Exhaustion = {
   readonly code: string;
   /** What the call came to. */
   readonly ends: RegExp;
+  /** What it leaves in the journals, where a later test counts it. */
+  readonly leaves?: "values" | "denials";
   /** The same in a measure that is granted, and what it comes to; by it one knows that too much is what fails. */
   readonly enough?: { readonly code: string; readonly ends: RegExp };
 };
@@ -245,6 +247,7 @@ yield {"result": {"text": "x" * (5 << 20)}}`,
     name: "writes into its store without end",
     plugin: "glutton",
     tool: "act",
+    leaves: "values",
     code: `
       for number in range(2000): host.call("SetValue", {"key": "k%d" % (number % 10), "value": "x" * 60_000})
       return "all of it"`,
@@ -255,6 +258,7 @@ yield {"result": {"text": "x" * (5 << 20)}}`,
     name: "is denied without end",
     plugin: "glutton",
     tool: "act",
+    leaves: "denials",
     code: `
       said = []
       def ask():
