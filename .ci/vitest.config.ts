@@ -6,6 +6,7 @@ const LONG_SUITES = [
   "tests/crash.test.ts",
   "tests/hostile-plugin.test.ts",
   "tests/hostile-mcp/servers.test.ts",
+  "tests/hostile-mcp/serve.test.ts",
   "tests/contract/contract.test.ts",
   "tests/escape.test.ts",
   "core/memory/index-kill.test.ts",

@@ -86,7 +86,15 @@ async function start({ options }: Lab, kind: Kind, launcher: Launcher): Promise<
       calls: liveCalls(),
       storeBudget: storeBudget(now),
     },
-    ...{ records, artifacts: openArtifacts(options.artifactsDir, random), recall, now, offer: undefined },
+    ...{
+      records,
+      artifacts: openArtifacts(options.artifactsDir, random),
+      recall,
+      now,
+      random,
+      offer: undefined,
+      generation: undefined,
+    },
     secrets: openSecrets(join(options.artifactsDir, "../secrets")),
   });
   const started = await startIncarnation(

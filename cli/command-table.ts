@@ -511,7 +511,7 @@ export const COMMANDS: readonly CommandEntry[] = [
         name: "prompt",
         kind: "list",
         value: "[AS=]COMMAND",
-        about: "offer only such slash commands as prompts (default: all but those of other MCP servers)",
+        about: "offer only such slash commands as prompts (default: those of plugins)",
       },
       {
         name: "session",
@@ -648,7 +648,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   },
   {
     path: ["memory", "rebuild"],
-    about: "throw the store away and make it anew; notes lie in the journal and stay",
+    about: "make the store anew; searches are answered from the old one meanwhile",
     positionals: NONE,
     flags: [JSON_FLAG],
     load: async () => (await import("./commands/memory-index.ts")).rebuildMemory,

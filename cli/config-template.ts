@@ -18,7 +18,7 @@ export const CONFIG_TEMPLATE = `# The settings of clawd. Take the "# " before a 
 # What shell commands may touch beside the workspace.
 # [shell]
 # network = false                   # true: every public address, through a proxy
-# net = []                          # just these, e.g. ["registry.npmjs.org:443", "192.168.1.5:8080"]
+# net = []                          # just these, e.g. ["api.example.com:443", "192.168.1.5:8080"]
 # host_network = false              # true: the machine's network as it is, unfiltered
 # read = []
 # write = []

@@ -10,6 +10,8 @@ export type ReplyText = {
   delta(place: Place, offset: number, text: string): string;
   /** The block is whole: prints what the deltas left out and the newline that it may lack, and forgets the block. */
   blockEnded(place: Place, text: string): string;
+  /** True when the last thing printed is part of a line. */
+  isMidLine(): boolean;
   /** The newline that a block which never ended still lacks, if any. */
   finish(): string;
 };
@@ -57,6 +59,7 @@ export function openReplyText(): ReplyText {
       printed.delete(key);
       return (text.startsWith(known) ? emit(key, text.slice(known.length), false) : emit(key, text, true)) + close();
     },
+    isMidLine: () => !atLineStart,
     finish() {
       printed.clear();
       return close();

@@ -183,3 +183,15 @@ test("a call that a plugin makes is told as the plugin's", () => {
   );
   expect(notes).toEqual(["◆ plugin notes called: ✓ read a.md 2.0 ms"]);
 });
+
+test("a line about memory waits for the end of words that are being printed", () => {
+  const transcript = openTranscript((_style, text) => text, { echoUser: true });
+  const hear = (body: Body) => transcript.event(create(EventSchema, { body }));
+  transcript.delta(create(DeltaSchema, { turnId: "t", step: 1, kind: DeltaKind.TEXT, text: "I will" }));
+  expect(hear({ case: "memoryRecalled", value: { memoryIds: ["m"] } })).toEqual({ text: "", notes: [] });
+  const content = { kind: { case: "text" as const, value: { text: "I will" } } };
+  expect(hear({ case: "blockEnded", value: { turnId: "t", step: 1, content } })).toEqual({
+    text: "\n",
+    notes: ["✎ from memory: one thing about that"],
+  });
+});

@@ -31,6 +31,9 @@ const OWN_WORDS_LIMIT = 2400;
 /** Arguments of calls whose end is still to come; a session has far fewer calls under way. */
 const OPEN_CALLS_LIMIT = 1_000;
 
+/** Each turn has three such lines at most. */
+const WAITING_LINES_LIMIT = 16;
+
 /** What one piece of news looks like: words of the reply for stdout, lines for stderr, and what is under way now. */
 export type Shown = { readonly text: string; readonly notes: readonly string[]; readonly spin?: string };
 
@@ -49,8 +52,17 @@ export function openTranscript(paint: Paint, options: { readonly echoUser: boole
   /** Calls that a hook blocked, with its reason: the line of the hook told it already. */
   const blockedCalls = new Set<string>();
 
+  /** Lines that came while words were being printed: words overtake events, and a line would tear them apart. */
+  const waiting: string[] = [];
+
   /** Questions in a plugin's own words that were not answered yet. */
   const ownWords = new Set<string>();
+
+  function aside(line: string): Shown {
+    if (!reply.isMidLine() || waiting.length >= WAITING_LINES_LIMIT) return note("", line);
+    waiting.push(line);
+    return NOTHING;
+  }
 
   function callWanted(call: ToolCallBlock | ToolCallAsked | ToolCallStarted): Shown {
     const args = argumentsText(call.args);
@@ -106,7 +118,7 @@ export function openTranscript(paint: Paint, options: { readonly echoUser: boole
         case "blockEnded": {
           const { content } = body.value;
           if (content?.kind.case === "text") {
-            return { text: reply.blockEnded(body.value, content.kind.value.text), notes: [] };
+            return { text: reply.blockEnded(body.value, content.kind.value.text), notes: waiting.splice(0) };
           }
           return content?.kind.case === "toolCall" ? callWanted(content.kind.value) : NOTHING;
         }
@@ -139,15 +151,15 @@ export function openTranscript(paint: Paint, options: { readonly echoUser: boole
           openCalls.clear();
           blockedCalls.clear();
           ownWords.clear();
-          return { text: reply.finish(), notes: turnLines(body.value, paint) };
+          return { text: reply.finish(), notes: [...waiting.splice(0), ...turnLines(body.value, paint)] };
         case "memoryRemembered":
           return note("", paint("dim", `✎ remembered: ${reason(body.value.text)}`));
         case "memoryRecalled":
-          return note("", paint("dim", `✎ from memory: ${recalledText(body.value.memoryIds.length)}`));
+          return aside(paint("dim", `✎ from memory: ${recalledText(body.value.memoryIds.length)}`));
         case "profileShown":
-          return note("", paint("dim", body.value.text === "" ? "✎ no profile any more" : "✎ with your profile"));
+          return aside(paint("dim", body.value.text === "" ? "✎ no profile any more" : "✎ with your profile"));
         case "toolsChosen":
-          return note("", paint("dim", `✎ ${choiceText(body.value)}`));
+          return aside(paint("dim", `✎ ${choiceText(body.value)}`));
         case "memoryForgotten":
           return note("", paint("dim", `✎ forgot ${escapeLine(body.value.memoryId)}`));
         case "sessionOpened":

@@ -248,6 +248,7 @@ async function start(parts: LifeParts, plugin: Startable, signal: AbortSignal): 
     plugin: name,
     filesSha256,
     offer,
+    generation: adopted?.generation,
     isShut: !isHere && !parts.remote.hasServices(name),
   });
   const given = {

@@ -241,21 +241,31 @@ test("a tool's own form is filled in by the client's person, and what does not f
 
 test("slash commands are prompts: their words for a model as the user's, their answers as the assistant's", async () => {
   await bench.claw("plugin", "install", PLUGIN, "--yes", "--trust");
-  const { client } = await stdio();
-  const { prompts } = await client.listPrompts();
-  expect(prompts.map(({ name }) => name)).toEqual(expect.arrayContaining(["memory", "conformance-greet"]));
+  const { client: plain } = await stdio();
+  const namesFor = async (one: Client) => (await one.listPrompts()).prompts.map(({ name }) => name);
+  expect(await namesFor(plain)).toEqual(["conformance-greet"]);
+  await expect(plain.getPrompt({ name: "forget", arguments: { args: "x" } })).rejects.toThrow('no prompt "forget"');
+  const { client } = await stdio({}, "--prompt", "*", "--prompt", "note=remember");
+  expect(await namesFor(client)).toEqual(expect.arrayContaining(["memory", "note", "conformance-greet"]));
   const greeting = await client.getPrompt({ name: "conformance-greet", arguments: { who: 'a "b"', args: "twice" } });
   const text = `Greet the tester. who="a "'"'"b"'"'"" twice`;
   expect(greeting.messages).toEqual([{ role: "user", content: { type: "text", text } }]);
-  await client.getPrompt({ name: "remember", arguments: { args: "the door is red" } });
+  await client.getPrompt({ name: "note", arguments: { args: "the door is red" } });
   const listed = await client.getPrompt({ name: "memory" });
   expect(listed.messages).toMatchObject([
     { role: "assistant", content: { text: expect.stringContaining("the door is red") } },
   ]);
   await expect(client.getPrompt({ name: "none" })).rejects.toThrow('no prompt "none"');
   await expect(client.getPrompt({ name: "forget", arguments: { args: "none" } })).rejects.toThrow();
-  const { client: choosy } = await stdio({}, "--prompt", "note=remember");
-  expect((await choosy.listPrompts()).prompts.map(({ name }) => name)).toEqual(["note"]);
+});
+
+test("clawd_say runs no slash command: those act as the owner's own hand", async () => {
+  const { client } = await stdio();
+  const kept = "/remember the safe stands open";
+  const said = await client.callTool({ name: "clawd_say", arguments: { text: kept } });
+  expect(said).toMatchObject({ isError: true, content: [{ text: expect.stringContaining("slash command") }] });
+  const path = await client.callTool({ name: "clawd_say", arguments: { text: "/etc/hosts is a file" } });
+  expect(path.isError ?? false).toBe(false);
 });
 
 test("who cancels clawd_say interrupts the turn, and the conversation can go on", async () => {

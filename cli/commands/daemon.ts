@@ -121,7 +121,8 @@ function printStatus(context: Context, status: StatusResponse): void {
   }
   for (const problem of status.problems) {
     screen.note(`${screen.paintNote("yellow", "!")} ${escapeControls(problem.message)}`);
-    if (problem.hint !== "") screen.note(screen.paintNote("dim", `  → ${escapeControls(problem.hint)}`));
+    if (problem.hint !== "")
+      screen.note(screen.paintNote("dim", `  → ${escapeControls(problem.hint).replaceAll("\n", "\n    ")}`));
   }
 }
 

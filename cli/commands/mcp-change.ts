@@ -1,5 +1,5 @@
 import { readFile } from "node:fs/promises";
-import { resolve } from "node:path";
+import { basename, resolve } from "node:path";
 import type { JsonObject } from "@bufbuild/protobuf";
 import { McpService } from "../../proto/gen/clawd/v1/mcp_pb.ts";
 import type { Arguments } from "../args.ts";
@@ -7,7 +7,7 @@ import { type Context, withDaemon } from "../command.ts";
 import { escapeLine } from "../escape.ts";
 import { isInterrupt, readKey } from "../key.ts";
 import { printJson } from "../proto-json.ts";
-import { EXIT, fail, ok, type Result, thrownText } from "../trouble.ts";
+import { EXIT, errorCode, fail, ok, type Result, thrownText } from "../trouble.ts";
 import { findServer, showWhole } from "./mcp.ts";
 
 /** Servers are started and stopped by a change, one after the other. */
@@ -29,7 +29,10 @@ export async function importMcpServers(context: Context, args: Arguments): Promi
     const json: unknown = JSON.parse(await readFile(file, "utf8"));
     servers = isObject(json) ? (json.mcpServers ?? json.mcp_servers) : undefined;
   } catch (cause) {
-    return context.report(fail("failed", `${file} cannot be read: ${thrownText(cause)}`).trouble);
+    const missing = errorCode(cause) === "ENOENT";
+    const what = missing ? `there is no ${file}` : `${file} cannot be read: ${thrownText(cause)}`;
+    const hint = missing ? "name a file of another program, such as .mcp.json" : "mend the file, or name another";
+    return context.report(fail("failed", what, hint).trouble);
   }
   if (isObject(servers)) return addServers(context, args, servers);
   return context.report(fail("failed", `${file} holds no table "mcpServers"`, "name a file that does").trouble);
@@ -100,9 +103,22 @@ function addServers(context: Context, args: Arguments, servers: JsonObject): Pro
     if (args.on("json")) printJson(screen, { names, file });
     else
       screen.note(
-        `added ${names.map(escapeLine).join(", ")} to ${escapeLine(file)}; claw mcp show NAME says what it may touch`,
+        `added ${names.map(escapeLine).join(", ")} to ${escapeLine(file)}; claw mcp show ${names.length === 1 ? escapeLine(names[0] ?? "NAME") : "NAME"} says what it may touch`,
       );
+    for (const warning of fetchersAmong(servers)) screen.note(screen.paintNote("yellow", `! ${warning}`));
     return EXIT.done;
+  });
+}
+
+/** Programs that get the server over the network at each start, which the sandbox of a server does not have. */
+const FETCHERS = ["npx", "pnpm", "bunx", "uvx", "pipx", "docker"];
+
+function fetchersAmong(servers: JsonObject): readonly string[] {
+  return Object.entries(servers).flatMap(([name, entry]) => {
+    const command = isObject(entry) ? entry.command : undefined;
+    if (typeof command !== "string" || !FETCHERS.includes(basename(command))) return [];
+    const next = "install the server and name its program (docs/mcp.md)";
+    return [`${escapeLine(name)} starts with ${escapeLine(command)}, which finds no network in its sandbox: ${next}`];
   });
 }
 

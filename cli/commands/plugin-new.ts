@@ -29,7 +29,7 @@ type Skeleton = {
   };
 };
 
-const TYPESCRIPT: Skeleton = { folder: "typescript", shared: [], test: "node --test" };
+const TYPESCRIPT: Skeleton = { folder: "typescript", shared: [], test: "node --test count-words.test.ts" };
 const PYTHON: Skeleton = {
   folder: "python",
   shared: [],
@@ -110,6 +110,7 @@ export async function newPlugin(context: Context, args: Arguments): Promise<numb
   screen.note(`  test it:    ${say(skeleton.test)}`);
   if (skeleton.build !== undefined) screen.note(`  build it:   ${say(skeleton.build.command)}`);
   screen.note(`  install it: claw plugin install ${escapeLine(join(folder, skeleton.build?.plugin ?? ""))}`);
+  screen.note(`  use it:     claw say 'call plugin_${escapeLine(name)}_count_words {"text":"one two three"}' --yolo`);
   return EXIT.done;
 }
 

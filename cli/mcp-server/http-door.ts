@@ -21,6 +21,8 @@ const BODY_LIMIT_BYTES = 4 * 1024 * 1024;
 const CONNECTIONS_MAX = 256;
 /** Time in which a request must have come, its headers and then all of it, milliseconds. */
 const REQUEST_LIMIT_MS = 30_000;
+/** How often it is looked which requests are late, milliseconds. */
+const LATE_LOOK_MS = 2_000;
 /** Clients without sessions of the protocol that are told apart, by what they call themselves. */
 const GUESTS_MAX = 64;
 const PATH = "/mcp";
@@ -78,7 +80,11 @@ export async function openHttpDoor(shop: Shop, plan: HttpPlan): Promise<Result<H
     }
   }
   const server = createServer(
-    { headersTimeout: REQUEST_LIMIT_MS, requestTimeout: REQUEST_LIMIT_MS },
+    {
+      headersTimeout: REQUEST_LIMIT_MS,
+      requestTimeout: REQUEST_LIMIT_MS,
+      connectionsCheckingInterval: LATE_LOOK_MS,
+    },
     (request, response) => {
       answer(request, response).catch((cause: unknown) => {
         if (response.headersSent) response.destroy();

@@ -33,7 +33,7 @@ export type ServePlan = {
   readonly workspace: string;
   readonly allow: readonly string[];
   readonly yolo: boolean;
-  /** Which slash commands are prompts; none for all but those of other servers. */
+  /** Which slash commands are prompts; none for those of plugins. */
   readonly prompts: readonly ToolChoice[];
 };
 
@@ -159,6 +159,9 @@ async function callFor(
   return serveWork(desk, ctx, callTool(house, { ...call, canAnswer: desk.canAnswer }), request);
 }
 
+/** Slash commands act past the policy, as their owner's own hand: a model's words are not that. */
+const SLASH_COMMAND = /^\/[a-zA-Z][a-zA-Z0-9_-]*(?:\s|$)/;
+
 async function sayFor(
   { allow, yolo }: ServePlan,
   desk: Desk,
@@ -170,6 +173,10 @@ async function sayFor(
   if (held !== undefined) return resumeWork(desk, ctx, held);
   if (desk.visitor.isFull()) return tooMuch();
   if (typeof text !== "string" || text.trim() === "") return failedResult("clawd_say needs a text", undefined);
+  if (SLASH_COMMAND.test(text)) {
+    const hint = "say it in other words; the owner can offer a command as a prompt: claw mcp serve --prompt COMMAND";
+    return failedResult("a text that begins with a slash command is the owner's to say", hint);
+  }
   if (named !== undefined && typeof named !== "string") return failedResult("session must be an id", undefined);
   const session = named === undefined ? await desk.visitor.session("words") : { ok: true as const, value: named };
   if (!session.ok) return failedResult(session.trouble.message, session.trouble.hint);

@@ -22,12 +22,15 @@ export type PromptParts = {
 
 type Shown = { readonly shownAs: string; readonly command: SlashCommandDescription };
 
+/**
+ * Without choices: the commands of plugins. Those of other servers a client has itself, and clawd's own act for a person who
+ * types them, so they are for programs only where the owner says so.
+ */
 async function listShown({ house, workspace, choices }: PromptParts): Promise<Result<readonly Shown[]>> {
   const listed = await house.read(SessionService.method.listSlashCommands, { workspace });
   if (!listed.ok) return listed;
-  return ok(
-    listed.value.commands.flatMap((command) => shownNames(command, choices).map((shownAs) => ({ shownAs, command }))),
-  );
+  const offered = listed.value.commands.filter(({ category }) => choices.length > 0 || category === "plugin");
+  return ok(offered.flatMap((command) => shownNames(command, choices).map((shownAs) => ({ shownAs, command }))));
 }
 
 /** Slash commands take words, so each prompt has one argument that need not be given. */

@@ -10,13 +10,19 @@ export async function serveOverStdio(
   signal: AbortSignal,
 ): Promise<void> {
   const left = Promise.withResolvers<void>();
-  // The transport belongs to the SDK, which does not tell when it ends; the stream does.
   for (const end of ["end", "close", "error"] as const) process.stdin.once(end, () => left.resolve());
   signal.addEventListener("abort", () => left.resolve(), { once: true });
+  const wire = new StdioServerTransport(process.stdin, process.stdout);
   const served = serveStdio(({ era }) => mcpServer(shop, era, () => visitor), {
-    transport: new StdioServerTransport(process.stdin, process.stdout),
+    transport: wire,
     onerror: (error) => complain(error.message),
   });
+  // It also ends when a client says too much at once, or hears nothing any more: then the stream need not end.
+  const before = wire.onclose;
+  wire.onclose = () => {
+    before?.();
+    left.resolve();
+  };
   await left.promise;
   visitor.close();
   await served.close();

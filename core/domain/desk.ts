@@ -1,6 +1,19 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import { fail, type Result } from "./failure.ts";
 import type { PermissionDecision, PermissionQuestion, PersonsWord } from "./permission-decision.ts";
+import type { Message, Prompt, Stop } from "./provider.ts";
+
+/** What a model shall answer for a stranger: no tools, and nothing of the conversation. */
+export type WordsWanted = Pick<Prompt, "system"> & {
+  readonly messages: readonly Message[];
+  readonly maxTokens: number;
+};
+
+export type ModelWords = {
+  readonly said: Result<{ readonly text: string; readonly stop: Stop /** "PROVIDER/NAME". */; readonly model: string }>;
+  /** Of prompt and answer; undefined when nobody said how many they were. */
+  readonly tokens: number | undefined;
+};
 
 /** What a conversation offers to strangers' code that it is waiting for: a hook that hears an event, a tool that runs. */
 export type Desk = {
@@ -17,6 +30,8 @@ export type Desk = {
   toolName(word: string): string;
   /** Runs a tool through the gates, but not through hooks. The result is what a model would read. */
   callTool(principal: string, tool: string, args: JsonObject): Promise<Result<string>>;
+  /** Asks the model that the conversation talks to. Whether that is allowed, and how much of it, was judged before. */
+  generate(wanted: WordsWanted, signal: AbortSignal): Promise<ModelWords>;
 };
 
 /** A desk with nobody behind it: what is decided is recorded, nobody can be asked, and nothing can be called. */
@@ -30,6 +45,9 @@ export function quietDesk(record: Desk["record"]): Desk {
       return fail("denied", `${tool} did not run: tools cannot be called at this point`, {
         hint: "call it at another point",
       });
+    },
+    async generate() {
+      return { said: fail("denied", "no model can be asked at this point"), tokens: 0 };
     },
   };
 }

@@ -254,7 +254,7 @@ export type Memory = {
   stats(): Promise<Result<MemoryStats>>;
   /** Checks store, index and vectors against each other and against the journal; says what is wrong, nothing when all is well. */
   verify(signal: AbortSignal): Promise<Result<readonly string[]>>;
-  /** Throws the store away and makes it anew from folders, sources and journals. Vectors that were paid for stay. */
+  /** Makes the store anew from folders, sources and journals, while the one before is searched. Vectors that were paid for stay. */
   rebuild(signal: AbortSignal): AsyncIterable<Result<IndexProgress>>;
   /** Writes Parquet files into a folder that exists; gives their paths. */
   exportTo(folder: string): Promise<Result<readonly string[]>>;

@@ -49,6 +49,8 @@ export type Prompt = {
   readonly system: string;
   readonly messages: readonly Message[];
   readonly tools: readonly ToolSpec[];
+  /** The most that it may answer, for words that have a budget; as much as the provider gives without it. */
+  readonly maxTokens?: number;
 };
 
 export type TokenUsage = {

@@ -1,10 +1,10 @@
-import { fail, ok, type Result } from "../domain/failure.ts";
+import { ok, type Result } from "../domain/failure.ts";
 import { openSegment } from "./lexical/segment.ts";
 import type { NoteSegment } from "./note/note-segments.ts";
 import type { Notes } from "./note/notes.ts";
 import type { EmbeddedSegment, SearchVectors } from "./search-vectors.ts";
 import type { SegmentText, Store, StoredSegment } from "./store/store.ts";
-import type { StoreHolder } from "./store/store-holder.ts";
+import { givenUp, type StoreHolder } from "./store/store-holder.ts";
 import { textHashOf } from "./store/text-hash.ts";
 import { layOutBlock, viewBlock } from "./vector/vector-block.ts";
 
@@ -24,12 +24,12 @@ export function noteSegment({ buffer, dead }: NoteSegment, index: number, notes:
   };
 }
 
-/** Does something with a store while it is open, or fails when it was given up. */
-export type LendStore = <T>(work: () => Promise<Result<T>>) => Promise<Result<T>>;
+/** Does something with a store while it is open, or fails when it was given up. Whoever closes it waits for the work: `retired` asks it to end. */
+export type LendStore = <T>(work: (retired: AbortSignal) => Promise<Result<T>>) => Promise<Result<T>>;
 
 /** Another opening may mean another segment by the same number. */
 export function lendWhileHeld(store: Store, holder: StoreHolder): LendStore {
-  return (work) => holder.use((open) => (open.store === store ? work() : Promise.resolve(givenUp())));
+  return (work) => holder.use((open) => (open.store === store ? work(open.retired) : Promise.resolve(givenUp())));
 }
 
 /** A segment of the store: its vectors lie in a file beside it. */
@@ -38,18 +38,12 @@ export function storedSegment(segment: StoredSegment, store: Store, lend: LendSt
   return {
     ...{ name: `segment ${segmentId}`, buffer, dead, rows: documents },
     file: (embedderId) => store.vectorFile(segment, embedderId),
-    withTexts: (work) => lend(() => store.withSegmentTexts(segmentId, work)),
+    withTexts: (work) => lend((retired) => store.withSegmentTexts(segmentId, (file) => work(file, retired))),
     async *texts() {
       // The store is lent for all of it, so that it is not closed between two batches.
       yield await lend(() => collect(store.segmentTexts(segmentId)));
     },
   };
-}
-
-export function givenUp(): Result<never> {
-  return fail("unavailable", "the store that vectors are made for was closed meanwhile", {
-    hint: "it is tried again by itself",
-  });
 }
 
 async function collect(

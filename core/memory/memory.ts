@@ -167,7 +167,7 @@ export function openMemory(options: MemoryOptions): OpenMemory {
     const searched = await searchedSegments();
     // A store that is damaged must not keep the one from its vectors that is made for it.
     if (!searched.ok) return coming.length > 0 ? ok(coming) : searched;
-    return ok([...searched.value, ...coming]);
+    return ok([...coming, ...searched.value]);
   }
 
   async function searchedSegments(): Promise<Result<readonly EmbeddedSegment[]>> {

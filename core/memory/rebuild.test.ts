@@ -231,7 +231,8 @@ test("what would take more than store_limit_mib is not put in the place of what 
   const settings = { rrf: "weighted", halfLifeDays: 0, vectorWeight: undefined, conversations: false } as const;
   const storeLimitBytes = stats.ok ? stats.value.storeBytes : 0;
   const memory = place.open({ sources: () => [first.gate.source], settings: { ...settings, storeLimitBytes } });
-  for (let file = 0; file < 200; file += 1) await write(`m${file}.md`, `wallaby ${file} ${"words upon words ".repeat(400)}`);
+  for (let file = 0; file < 200; file += 1)
+    await write(`m${file}.md`, `wallaby ${file} ${"words upon words ".repeat(400)}`);
   expect(await rebuild(memory)).toMatchObject({
     ok: false,
     failure: { code: "exhausted", hint: expect.stringContaining("store_limit_mib") },

@@ -1,18 +1,18 @@
 import { fail, ok, type Result } from "../domain/failure.ts";
 import type { IndexProgress } from "../domain/memory.ts";
-import { givenUp, storedSegment } from "./embedded-segments.ts";
+import { storedSegment } from "./embedded-segments.ts";
 import type { IndexDesk, Troubles } from "./index-desk.ts";
 import type { EmbeddedSegment, SearchVectors } from "./search-vectors.ts";
 import { openStore, ownBytes, vectorBytes } from "./store/open-store.ts";
 import { enterSide, leaveSide, swapIn } from "./store/side-folder.ts";
 import type { Store } from "./store/store.ts";
-import type { OpenStore, StoreHolder } from "./store/store-holder.ts";
+import { givenUp, type OpenStore, type StoreHolder } from "./store/store-holder.ts";
 import { expectRoomFor } from "./survey.ts";
 import { stopped } from "./unless-aborted.ts";
 import { within } from "./within.ts";
 
 /** So long the store before goes on answering while vectors of the new one are made; those that are missing then come later. */
-const VECTORS_WAIT_MS = 300_000;
+const VECTORS_WAIT_MS = 60_000;
 
 export type RebuildMeans = {
   /** Memory's folder. */
@@ -128,9 +128,9 @@ function sideStore(store: Store): SideStore {
   const users = new Set<Promise<unknown>>();
   const open: OpenStore = { store, segments: [], retired: retired.signal };
 
-  function lend<T>(work: () => Promise<Result<T>>): Promise<Result<T>> {
+  function lend<T>(work: (retired: AbortSignal) => Promise<Result<T>>): Promise<Result<T>> {
     if (retired.signal.aborted) return Promise.resolve(givenUp());
-    const user = work();
+    const user = work(retired.signal);
     users.add(user);
     const done = () => users.delete(user);
     user.then(done, done);

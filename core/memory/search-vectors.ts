@@ -6,6 +6,7 @@ import { type EmbedState, openEmbedRun } from "./embed/embed-run.ts";
 import { openQueryVectors } from "./embed/query-vectors.ts";
 import { emptySheet, type VectorSheet } from "./embed/vector-sheet.ts";
 import type { SegmentText } from "./store/store.ts";
+import { givenUp } from "./store/store-holder.ts";
 import type { VectorBlock } from "./vector/vector-block.ts";
 import type { ComputedTexts, ComputeTextsRequest } from "./worker/computed-texts.ts";
 import type { MemoryPool } from "./worker/memory-pool.ts";
@@ -41,7 +42,7 @@ export type EmbeddedSegment = {
   file(embedderId: string): string | undefined;
   texts(): AsyncIterable<Result<readonly Omit<SegmentText, "id">[]>>;
   /** The same as a file for a thread, where there are too many for this one; see the store's `withSegmentTexts`. */
-  readonly withTexts?: <T>(work: (file: string) => Promise<Result<T>>) => Promise<Result<T>>;
+  readonly withTexts?: <T>(work: (file: string, retired: AbortSignal) => Promise<Result<T>>) => Promise<Result<T>>;
 };
 
 export type SearchVectorsOptions = {
@@ -141,7 +142,11 @@ export function openSearchVectors(options: SearchVectorsOptions): SearchVectors 
     const name = computedName(embedder);
     const job = askedJob(segment, embedder, file);
     if (withTexts === undefined || name === undefined) return job;
-    return { ...job, compute: (report, signal) => withTexts((texts) => compute({ job, name, texts, report, signal })) };
+    return {
+      ...job,
+      compute: (report, signal) =>
+        withTexts((texts, retired) => compute({ job, name, texts, report, signal, retired })),
+    };
   }
 
   type Computing = {
@@ -151,14 +156,17 @@ export function openSearchVectors(options: SearchVectorsOptions): SearchVectors 
     readonly texts: string;
     readonly report: (rows: number) => void;
     readonly signal: AbortSignal;
+    /** Somebody waits to close the store. */
+    readonly retired: AbortSignal;
   };
 
   /** Neither texts nor vectors pass through this thread. */
-  async function compute({ job, name, texts: file, report, signal }: Computing): Promise<Result<void>> {
+  async function compute({ job, name, texts: file, report, signal, retired }: Computing): Promise<Result<void>> {
     const sheet = emptySheet(job.rows, identityOf(name).dimensions);
     const { numbers, present } = sheet;
     let rows = 0;
     for (let fromByte = 0; ; ) {
+      if (retired.aborted) return givenUp();
       const request: ComputeTextsRequest = { name, file, fromByte, numbers, present };
       const done = await pool.run<ComputedTexts>("computeTexts", request, "back", signal);
       if (!done.ok) return done;

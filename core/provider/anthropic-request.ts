@@ -54,9 +54,12 @@ export function requestWriter(): RequestWriter {
       if (first === undefined) return undefined;
       const fields = [
         `"model":${JSON.stringify(model)}`,
-        `"max_tokens":${maxOutputTokens}`,
+        `"max_tokens":${Math.min(maxOutputTokens, prompt.maxTokens ?? maxOutputTokens)}`,
         `"stream":true`,
-        ...(thinksByItself(model) ? [`"thinking":{"type":"adaptive","display":"summarized"}`] : []),
+        // Of a budget the thinking would be a part, perhaps all of it.
+        ...(thinksByItself(model) && prompt.maxTokens === undefined
+          ? [`"thinking":{"type":"adaptive","display":"summarized"}`]
+          : []),
         ...(prompt.system === "" ? [] : [`"system":[{"type":"text","text":${quote(prompt.system)}${CACHE_MARK}}]`]),
         ...(prompt.tools.length === 0 ? [] : [`"tools":[${prompt.tools.map(openTool).join("},")}${CACHE_MARK}}]`]),
         `"messages":[`,

@@ -2,6 +2,7 @@ import type { Desk } from "../domain/desk.ts";
 import { fail } from "../domain/failure.ts";
 import { askAboutPermission, confirmWithPerson } from "./ask-person.ts";
 import { findTool } from "./find-tool.ts";
+import { generateWords } from "./generate-words.ts";
 import { recordDecision } from "./run-hooks.ts";
 import { callForStranger } from "./stranger-call.ts";
 import type { TurnContext } from "./turn-context.ts";
@@ -54,6 +55,10 @@ function deskAt(turn: TurnContext, callId: string, depth: number): DeskOffer {
         if (depth >= DEPTH_MAX) return tooDeep(tool);
         const deeper: OpenDesk = (inner, innerId) => deskAt(inner, innerId, depth + 1);
         return follow(callForStranger(scoped, { principal, tool, args }, deeper));
+      },
+      async generate(wanted, signal) {
+        if (over.signal.aborted) return { said: tooLate("ask a model"), tokens: 0 };
+        return follow(generateWords(scoped, wanted, signal));
       },
     },
     async close() {

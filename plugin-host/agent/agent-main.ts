@@ -1,5 +1,4 @@
 import { randomBytes } from "node:crypto";
-import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { networkInterfaces, tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -10,6 +9,7 @@ import { type Grant, type Permission, parsePermission } from "../../sandbox/perm
 import { machineClock } from "../life/clock.ts";
 import { fieldOf, textOf } from "../remote/wire.ts";
 import { runAgent } from "./agent.ts";
+import { takeState } from "./agent-state.ts";
 import { bringPlugin } from "./brought-plugin.ts";
 
 /** An orderly end that takes longer than this becomes a plain one. */
@@ -32,7 +32,7 @@ function say(line: string): void {
 }
 
 function giveUp({ message, hint }: Failure): number {
-  process.stderr.write(`claw: ${message}\n${hint === undefined ? "" : `  ${hint}\n`}`);
+  process.stderr.write(`claw: ${message}\n${hint === undefined ? "" : `  → ${hint}\n`}`);
   return 1;
 }
 
@@ -41,9 +41,10 @@ async function main(): Promise<number> {
   const allowed = readAllowed(orders);
   if (!allowed.ok) return giveUp(allowed.failure);
   const programs = dirname(fileURLToPath(import.meta.url));
-  const runtimeDir = mkdtempSync(join(process.env.XDG_RUNTIME_DIR || tmpdir(), "clawd-agent-"));
-  process.once("exit", () => rmSync(runtimeDir, { recursive: true, force: true }));
-  mkdirSync(orders.stateDir, { recursive: true, mode: 0o700 });
+  const state = await takeState(orders.stateDir, process.env.XDG_RUNTIME_DIR || tmpdir());
+  if (!state.ok) return giveUp(state.failure);
+  const { runtimeDir, release } = state.value;
+  process.once("exit", release);
   const keepAlive = setInterval(() => {}, KEEP_ALIVE_MS);
   const ending = new AbortController();
   const end = () => {

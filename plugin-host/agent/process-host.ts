@@ -11,6 +11,7 @@ import {
   fieldOf,
   hearLines,
   MAX_LINE_BYTES,
+  MAX_PROCESSES,
   MAX_TUNNELS,
   type StartOrder,
   sayLine,
@@ -19,8 +20,6 @@ import {
 } from "../remote/wire.ts";
 import { passBoot } from "./boot-line.ts";
 
-/** Processes at one moment: one that runs, one that takes its place, one that leaves. */
-const MAX_PROCESSES = 4;
 const FOLDER_NAME_BYTES = 4;
 /** A connection that the plugin opened and that nobody fetches is closed after this. */
 const FETCH_LIMIT_MS = 10_000;

@@ -36,7 +36,8 @@ export function isHopeless({ code }: Exit): boolean {
 }
 
 /** How a process ended, as words after its name. A sandbox reports the signal of its child as 128 + number. */
-export function sayExit({ code, signal }: Exit): string {
+export function sayExit({ code, signal, lost }: Exit): string {
+  if (lost === true) return "was lost with the connection to its machine";
   const name = signal ?? signalOfCode(code);
   return name === undefined ? `ended with code ${code}` : `was killed by ${name}`;
 }

@@ -1,5 +1,6 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import type { Failure, Result } from "../../core/domain/failure.ts";
+import type { GenerationGrant } from "../../core/domain/generation-grant.ts";
 import type { PluginManifest } from "./manifest.ts";
 import type { PluginTool } from "./tools.ts";
 
@@ -25,6 +26,8 @@ export type AdoptedPlugin = {
   /** It may run without a sandbox where the machine has none. */
   readonly trusted: boolean;
   readonly enabled: boolean;
+  /** What it may use of the models of conversations that it works for; undefined for nothing. */
+  readonly generation: GenerationGrant | undefined;
 };
 
 /** What the house may do with plugins that the owner wrote down in a file. */

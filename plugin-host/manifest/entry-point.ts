@@ -15,7 +15,7 @@ export function checkEntryPoint(command: Command, folder: string, manifestFile: 
   const path = join(folder, entry);
   if (!isFile(path)) {
     return fail("invalid", `Plugin entry point not found: ${path}`, {
-      hint: `put it there, or name another in ${manifestFile}`,
+      hint: `build the plugin or put it there, or name another in ${manifestFile}`,
     });
   }
   if (!LIBRARIES.has(extname(entry))) return ok(undefined);

@@ -39,6 +39,8 @@ export type BridgeSettings = {
   readonly atOnce: number;
   /** Folders that the server is told of as its roots, absolute. */
   readonly roots: readonly string[];
+  /** True where its owner lets the server ask a model. */
+  readonly samples: boolean;
   /** Undefined for a server that is started, and for one whose headers say who is there. */
   readonly login: LoginSettings | undefined;
 };
@@ -51,7 +53,7 @@ export function writeSettings(settings: BridgeSettings): JsonObject {
 
 /** Throws when they are not what the house writes. */
 export function readSettings(json: JsonObject): BridgeSettings {
-  const { server, transport, command, env, url, headers, silenceMs, callMs, atOnce, roots, login } = json;
+  const { server, transport, command, env, url, headers, silenceMs, callMs, atOnce, roots, samples, login } = json;
   if (
     typeof server === "string" &&
     (transport === "stdio" || transport === "http" || transport === "sse") &&
@@ -60,6 +62,7 @@ export function readSettings(json: JsonObject): BridgeSettings {
     typeof silenceMs === "number" &&
     typeof callMs === "number" &&
     typeof atOnce === "number" &&
+    typeof samples === "boolean" &&
     Array.isArray(roots)
   ) {
     const texts = { command: command.map(String), env: readTexts(env), headers: readTexts(headers) };
@@ -70,6 +73,7 @@ export function readSettings(json: JsonObject): BridgeSettings {
       silenceMs,
       callMs,
       atOnce,
+      samples,
       roots: roots.map(String),
       login: readLogin(login),
       ...texts,

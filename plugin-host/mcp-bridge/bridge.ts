@@ -16,6 +16,7 @@ import {
 } from "../sdk/plugin.ts";
 import { BRIDGE_VERSION, type BridgeSettings, readSettings } from "./bridge-settings.ts";
 import { classified, classifyError, loginWanted } from "./failure-class.ts";
+import { limitedFetch } from "./limited-fetch.ts";
 import { isLoginCall, type Login, LoginWantedError, openLogin, runLoginCall } from "./login.ts";
 import { connectTo, type McpSession, type Pauses } from "./mcp-session.ts";
 import { offerOf, type ServerOffer } from "./offer.ts";
@@ -24,12 +25,14 @@ import { askPerson } from "./questions.ts";
 import { listResources, RESOURCE_TOOLS, readResource } from "./resource-tools.ts";
 import { isErrorAnswer, partsOf, textOf } from "./result-parts.ts";
 import { retryingFetch } from "./retrying-fetch.ts";
-import { transportsTo } from "./transport.ts";
+import { sampleModel } from "./sampling.ts";
+import { MAX_MESSAGE_BYTES, transportsTo } from "./transport.ts";
 
 /** Its connection is gone. */
 const EXIT_DISCONNECTED = 1;
 /** What an authorization server may take for one answer. */
 const LOGIN_ANSWER_LIMIT_MS = 20_000;
+const MAX_LOGIN_ANSWER_BYTES = 1024 * 1024;
 /** The pause after its lists were asked for, before they are asked for again. */
 const CHANGE_PAUSE_MS = 250;
 /** Resources whose changes are heard of. */
@@ -47,9 +50,15 @@ const pauses: Pauses = { excuse: new Set() };
 /** The calls under way: a question of the server belongs to the only one. */
 const calls = new Set<CallHost>();
 
-function httpFetch(): FetchLike {
+/** Each request and its answer, a stream too, within `callMs`: the library leaves streams open when nobody waits any more. */
+function httpFetch(callMs: number): FetchLike {
+  const withinCall = (init: RequestInit | undefined): RequestInit | undefined => {
+    if (init?.method !== "POST") return init;
+    const ends = [AbortSignal.timeout(callMs), ...(init.signal == null ? [] : [init.signal])];
+    return { ...init, signal: AbortSignal.any(ends) };
+  };
   return retryingFetch({
-    fetch: (url, init) => fetch(url, init),
+    fetch: limitedFetch((url, init) => fetch(url, withinCall(init)), MAX_MESSAGE_BYTES),
     chance: Math.random,
     onPause(ms, why) {
       console.error(`warning: ${why}; it is tried again in ${Math.round(ms)} ms`);
@@ -66,7 +75,10 @@ async function begin(json: JsonObject, host: Host): Promise<void> {
       ? undefined
       : await openLogin({
           ...{ serverUrl: settings.url, settings: settings.login, secrets: host.secrets, now: Date.now },
-          fetch: (url, init) => fetch(url, { ...init, signal: AbortSignal.timeout(LOGIN_ANSWER_LIMIT_MS) }),
+          fetch: limitedFetch(
+            (url, init) => fetch(url, { ...init, signal: AbortSignal.timeout(LOGIN_ANSWER_LIMIT_MS) }),
+            MAX_LOGIN_ANSWER_BYTES,
+          ),
           newState: () => randomBytes(32).toString("base64url"),
         });
   const begun: Bridge = { settings, login, connected: undefined };
@@ -81,7 +93,12 @@ async function begin(json: JsonObject, host: Host): Promise<void> {
 
 async function connect(to: Bridge, host: Host): Promise<void> {
   const { settings, login } = to;
-  const parts = { env: process.env, nodeBinary: process.execPath, fetch: httpFetch(), auth: login?.auth };
+  const parts = {
+    env: process.env,
+    nodeBinary: process.execPath,
+    fetch: httpFetch(settings.callMs),
+    auth: login?.auth,
+  };
   const session = await connectTo(settings, transportsTo(settings, parts), eventsOf(to, host), pauses);
   console.error(`info: it is ${JSON.stringify(session.serverName)} and speaks ${session.version} of the protocol`);
   to.connected = { session, subscribed: new Set(), offer: await makeOffer(to, session, host) };
@@ -95,6 +112,13 @@ async function makeOffer({ settings }: Bridge, session: McpSession, host: Host):
 
 function eventsOf(to: Bridge, host: Host) {
   const { server, callMs } = to.settings;
+  const meanwhile = {
+    call: () => (calls.size === 1 ? [...calls][0] : undefined),
+    waiting(isWaiting: boolean) {
+      for (const excuse of pauses.excuse) excuse(isWaiting ? callMs : 0);
+    },
+    note: (line: string) => console.error(line),
+  };
   return {
     onEnd() {
       console.error("error: the server ended the connection");
@@ -107,15 +131,8 @@ function eventsOf(to: Bridge, host: Host) {
     onTrouble: (cause: Error) => console.error(`warning: ${cause.message}`),
     onLog: (level: string, text: string) => console.error(`${levelOf(level)}: ${text}`),
     onResource: (uri: string) => console.error(`info: the resource ${uri} changed`),
-    onQuestion: (params: JsonObject) =>
-      askPerson(params, {
-        server,
-        call: () => (calls.size === 1 ? [...calls][0] : undefined),
-        waiting(isWaiting) {
-          for (const excuse of pauses.excuse) excuse(isWaiting ? callMs : 0);
-        },
-        note: (line) => console.error(line),
-      }),
+    onQuestion: (params: JsonObject) => askPerson(params, { server, ...meanwhile }),
+    onSample: (params: JsonObject, signal: AbortSignal) => sampleModel(params, { ...meanwhile, signal }),
   };
 }
 

@@ -1,7 +1,7 @@
 import { basename } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { JsonObject } from "@bufbuild/protobuf";
-import { Client, type StandardSchemaV1, type Transport } from "@modelcontextprotocol/client";
+import { Client, type CreateMessageResult, type StandardSchemaV1, type Transport } from "@modelcontextprotocol/client";
 import { BRIDGE_VERSION, type BridgeSettings } from "./bridge-settings.ts";
 import type { Elicited } from "./questions.ts";
 import { watchSilence } from "./silence.ts";
@@ -59,6 +59,8 @@ export type SessionEvents = {
   readonly onResource: (uri: string) => void;
   /** It asks the person something. */
   readonly onQuestion: (params: JsonObject) => Promise<Elicited>;
+  /** It asks a model; only where its owner allows that. Rejects with what it is told. */
+  readonly onSample: (params: JsonObject, signal: AbortSignal) => Promise<CreateMessageResult>;
 };
 
 /** Pauses between attempts excuse silence: `onPause` gets to know how. */
@@ -71,7 +73,7 @@ export async function connectTo(
   pauses: Pauses,
 ): Promise<McpSession> {
   let isClosing = false;
-  const client = await dial(ways, (fresh) => {
+  const client = await dial(settings, ways, (fresh) => {
     fresh.onerror = events.onTrouble;
     hear(fresh, settings, events);
   });
@@ -145,7 +147,7 @@ export async function connectTo(
 }
 
 /** What a server may say and ask by itself. */
-function hear(client: Client, { roots }: BridgeSettings, events: SessionEvents): void {
+function hear(client: Client, { roots, samples }: BridgeSettings, events: SessionEvents): void {
   client.setNotificationHandler("notifications/tools/list_changed", () => events.onChange());
   client.setNotificationHandler("notifications/prompts/list_changed", () => events.onChange());
   client.setNotificationHandler("notifications/resources/updated", ({ params }) => events.onResource(params.uri));
@@ -155,6 +157,10 @@ function hear(client: Client, { roots }: BridgeSettings, events: SessionEvents):
   client.setRequestHandler("roots/list", () => ({
     roots: roots.map((folder) => ({ uri: pathToFileURL(folder).href, name: basename(folder) })),
   }));
+  if (samples)
+    client.setRequestHandler("sampling/createMessage", ({ params }, { mcpReq }) =>
+      events.onSample(params as JsonObject, mcpReq.signal),
+    );
   client.setRequestHandler("elicitation/create", async ({ params }) => {
     const { action, content } = await events.onQuestion(params as JsonObject);
     // By the schema of its own, of which the host has seen to it that it is flat.
@@ -163,9 +169,14 @@ function hear(client: Client, { roots }: BridgeSettings, events: SessionEvents):
 }
 
 /** Tries one way after the other as long as the server says that it does not know them. */
-async function dial(ways: readonly (() => Transport)[], prepare: (client: Client) => void): Promise<Client> {
+async function dial(
+  { samples }: BridgeSettings,
+  ways: readonly (() => Transport)[],
+  prepare: (client: Client) => void,
+): Promise<Client> {
+  const capabilities = samples ? { ...CAPABILITIES, sampling: {} } : CAPABILITIES;
   for (const [index, way] of ways.entries()) {
-    const client = new Client({ name: "clawd", version: BRIDGE_VERSION }, { capabilities: CAPABILITIES });
+    const client = new Client({ name: "clawd", version: BRIDGE_VERSION }, { capabilities });
     prepare(client);
     try {
       await client.connect(way(), { timeout: CONNECT_LIMIT_MS });

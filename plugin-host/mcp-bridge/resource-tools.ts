@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
 import type { Host, OfferedTool, ResultPart, ToolContext } from "../sdk/plugin.ts";
 import type { McpSession } from "./mcp-session.ts";
-import { resourcePart } from "./result-parts.ts";
+import { resourceParts } from "./result-parts.ts";
 
 /** How many resources are shown at once; the others come with the name that the list ends with. */
 const MAX_LISTED = 200;
@@ -61,14 +61,6 @@ export async function readResource(
   waiting: Waiting,
 ): Promise<readonly ResultPart[]> {
   const { contents } = await session.ask("resources/read", { uri: String(uri ?? "") }, waiting);
-  const parts: ResultPart[] = [];
-  for (const content of Array.isArray(contents) ? contents : []) {
-    const part = isObject(content) ? await resourcePart(content, host) : undefined;
-    if (part !== undefined) parts.push(part);
-  }
+  const parts = await resourceParts(Array.isArray(contents) ? contents : [], host);
   return parts.length === 0 ? ["it is empty"] : parts;
-}
-
-function isObject(value: JsonValue | undefined): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

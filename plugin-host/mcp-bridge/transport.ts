@@ -11,7 +11,7 @@ import type { BridgeSettings } from "./bridge-settings.ts";
 import { statusOf } from "./failure-class.ts";
 
 /** The longest message of a server that is read. */
-const MAX_MESSAGE_BYTES = 10 * 1024 * 1024;
+export const MAX_MESSAGE_BYTES = 10 * 1024 * 1024;
 /** What belongs to the bridge and means nothing to a server. */
 const OWN_VARIABLES: ReadonlySet<string> = new Set(["CLAWD_PLUGIN"]);
 

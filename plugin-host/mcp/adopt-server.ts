@@ -41,14 +41,19 @@ export function adoptServer(server: McpServer, place: AdoptPlace): AdoptedPlugin
   const settings = writeSettings({
     ...{ server: server.name, transport: reach.kind, command: launch.command },
     ...{ url: dialled.url, headers: dialled.headers, env: dialled.env },
-    ...{ silenceMs: server.timeoutMs, callMs: CALL_LIMIT_MS, atOnce: server.concurrentCalls },
+    ...{
+      silenceMs: server.timeoutMs,
+      callMs: CALL_LIMIT_MS,
+      atOnce: server.concurrentCalls,
+      samples: server.sampling !== undefined,
+    },
     ...{ roots: foldersOf(server.allow), login: dialled.login },
   });
   const manifest = manifestOf(server, place, allow, folder);
-  const { trusted, enabled } = server;
-  const whole = JSON.stringify([manifest, settings, trusted, enabled]);
+  const { trusted, enabled, sampling } = server;
+  const whole = JSON.stringify([manifest, settings, trusted, enabled, sampling]);
   return {
-    ...{ manifest, folder, settings, programs: [bridgeFile], source: file, trusted, enabled },
+    ...{ manifest, folder, settings, programs: [bridgeFile], source: file, trusted, enabled, generation: sampling },
     secrets: [
       ...[...Object.values(dialled.env), ...Object.values(dialled.headers)],
       ...(dialled.login === undefined ? [] : [dialled.login.clientSecret].filter((secret) => secret !== "")),

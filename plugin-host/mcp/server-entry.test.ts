@@ -58,3 +58,17 @@ test("an unknown key is refused with the nearest one", () => {
   const result = read({ command: "x", alow: [] });
   expect(result).toMatchObject({ failure: { hint: 'did you mean "allow"?' } });
 });
+
+test("tokens for models are whole numbers a day, none unless told otherwise, with a yes each time", () => {
+  expect(read({ command: "x", sampling_ask: false })).toMatchObject({ value: { sampling: undefined } });
+  expect(read({ command: "x", sampling_tokens: 0 })).toMatchObject({ value: { sampling: undefined } });
+  expect(read({ command: "x", sampling_tokens: 9 })).toMatchObject({
+    value: { sampling: { tokensPerDay: 9, asks: true } },
+  });
+  expect(read({ command: "x", sampling_tokens: 9, sampling_ask: false })).toMatchObject({
+    value: { sampling: { tokensPerDay: 9, asks: false } },
+  });
+  for (const wrong of [-1, 1.5, "9", true, 2e9])
+    expect(problem({ command: "x", sampling_tokens: wrong })).toContain("must have sampling_tokens of 0 to");
+  expect(problem({ command: "x", sampling_tokens: 9, sampling_ask: "no" })).toContain("sampling_ask");
+});

@@ -1,5 +1,6 @@
 import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
 import { fail, ok, type Result } from "../../core/domain/failure.ts";
+import type { GenerationGrant } from "../../core/domain/generation-grant.ts";
 import { isJsonObject } from "../../core/domain/json-object.ts";
 import { nearestWord } from "../../core/domain/nearest-word.ts";
 import { parsePermission, printPermission } from "../../sandbox/permission/permission.ts";
@@ -11,13 +12,14 @@ const SERVER_NAME = /^[A-Za-z0-9][A-Za-z0-9_-]{0,31}$/;
 const DEFAULT_TIMEOUT_MS = 5_000;
 const MAX_TIMEOUT_MS = 10 * 60_000;
 const MAX_AT_ONCE = 64;
+const MAX_SAMPLING_TOKENS = 1_000_000_000;
 const LOGIN_KEY = /^(?:client_id|client_secret|client_metadata_url|scope)$/;
 const ENV_NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
 const HEADER_NAME = /^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/;
 const HINT = "docs/mcp.md describes every key";
 const KEYS = [
   ...["type", "transport", "command", "args", "env", "url", "headers", "allow", "timeout", "concurrent_calls"],
-  ...["trust", "disabled", "enabled", "description", "oauth"],
+  ...["trust", "disabled", "enabled", "description", "oauth", "sampling_tokens", "sampling_ask"],
 ];
 
 /** A server as its owner wrote it down, understood: variables are put in, every value is checked. */
@@ -46,6 +48,8 @@ export type McpServer = {
   /** It may run without a sandbox where the machine has none. */
   readonly trusted: boolean;
   readonly enabled: boolean;
+  /** What it may use of the models of conversations; undefined for nothing. */
+  readonly sampling: GenerationGrant | undefined;
   /** Its entry before variables were put in. */
   readonly entry: JsonObject;
 };
@@ -82,11 +86,24 @@ export function readServerEntry(name: string, entry: JsonValue, place: EntryPlac
   const { timeout = DEFAULT_TIMEOUT_MS, concurrent_calls: concurrentCalls = 1, trust, disabled, enabled } = entry;
   if (!isWhole(timeout, MAX_TIMEOUT_MS)) return reject(`must have a timeout of 1 to ${MAX_TIMEOUT_MS} milliseconds`);
   if (!isWhole(concurrentCalls, MAX_AT_ONCE)) return reject(`must have concurrent_calls of 1 to ${MAX_AT_ONCE}`);
-  for (const [key, value] of Object.entries({ trust, disabled, enabled })) {
+  const { sampling_tokens: tokensPerDay = 0, sampling_ask: asks } = entry;
+  if (tokensPerDay !== 0 && !isWhole(tokensPerDay, MAX_SAMPLING_TOKENS))
+    return reject(`must have sampling_tokens of 0 to ${MAX_SAMPLING_TOKENS}`);
+  for (const [key, value] of Object.entries({ trust, disabled, enabled, sampling_ask: asks })) {
     if (value !== undefined && typeof value !== "boolean") return reject(`must have a ${key} that is true or false`);
   }
   const flags = { trusted: trust === true, enabled: disabled !== true && enabled !== false };
-  return ok({ name, reach: reach.value, allow: allow.value, timeoutMs: timeout, concurrentCalls, ...flags, entry });
+  const sampling = tokensPerDay === 0 ? undefined : { tokensPerDay, asks: asks !== false };
+  return ok({
+    name,
+    reach: reach.value,
+    allow: allow.value,
+    timeoutMs: timeout,
+    concurrentCalls,
+    sampling,
+    ...flags,
+    entry,
+  });
 }
 
 type Read<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly problem: string };

@@ -178,14 +178,15 @@ async function outcomeOf(hearing: Hearing, { parts, failure }: ToolResult): Prom
   const before = hearing.output.print();
   const result = texts.filter((text) => text !== "").join("\n");
   const output = before === "" || result === "" || before.endsWith("\n") ? before + result : `${before}\n${result}`;
-  if (failure === undefined) return { status: "done", output, artifacts };
+  const given = artifacts.length === 0 ? {} : { artifacts };
+  if (failure === undefined) return { status: "done", output, ...given };
   const { code, hint, category, retryable } = failure;
   const message = `"${tool.name}" of plugin "${manifest.name}" failed: ${failure.message.slice(0, 500)}`;
   const finer = category === "" ? {} : { category, retryable };
   return {
     status: "failed",
     output,
-    artifacts,
+    ...given,
     failure: { code, message, ...(hint === "" ? {} : { hint }), ...finer },
   };
 }

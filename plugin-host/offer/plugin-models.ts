@@ -59,12 +59,13 @@ function callIdsOf({ messages }: Prompt): ReadonlySet<string> {
 
 function requestOf(
   { name, defaultModel }: DeclaredModel,
-  { model, system, messages, tools }: Prompt,
+  { model, system, messages, tools, maxTokens = 0 }: Prompt,
 ): MessageInitShape<typeof GenerateRequestSchema> {
   return {
     provider: name,
     model: model === "" ? defaultModel : model,
     system,
+    maxTokens,
     messages: messages.map((message) => ({ role: message.role, parts: partsOf(message) })),
     tools: tools.map(({ name: tool, description, input }) => ({ name: tool, description, inputSchema: input })),
   };

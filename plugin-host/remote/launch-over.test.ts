@@ -1,5 +1,5 @@
 import { mkdtempSync, rmSync } from "node:fs";
-import { createServer, type Socket } from "node:net";
+import { connect, createServer, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Readable } from "node:stream";
@@ -8,6 +8,7 @@ import { fail, ok } from "../../core/domain/failure.ts";
 import type { LeasedProcess } from "../../sandbox/os/launcher.ts";
 import { type FarLink, openFarLink } from "../fixtures/far-place.ts";
 import { bareLauncher, survivorsOf } from "../fixtures/plugin-lab.ts";
+import { MAX_TUNNELS } from "./wire.ts";
 
 const DIGEST = "0".repeat(64);
 const MIB = 1024 * 1024;
@@ -88,13 +89,13 @@ async function startUp(agent: FarLink["agent"]): Promise<LeasedProcess> {
   return process;
 }
 
-test("a cut connection is a hang-up for the daemon, and the end of everything for the agent", async () => {
+test("a process whose connection is cut is lost for the daemon, not killed, and nothing of it is left at the agent", async () => {
   const marker = `far-${process.pid}-cut`;
   const { agent, socket, ended } = await openShell("sleep 600 & sleep 600", marker);
   const far = agent.launch(ORDER, undefined);
   await expect.poll(() => far.pid).toBeGreaterThan(0);
   socket.destroy();
-  expect(await far.exited).toEqual({ code: null, signal: "SIGHUP" });
+  expect(await far.exited).toEqual({ code: null, signal: null, lost: true });
   expect(await ended).toEqual({ because: "the connection is lost", forGood: false });
   expect(await survivorsOf(marker)).toEqual([]);
 });
@@ -157,6 +158,67 @@ test("connections to the host's socket come out on this side, whole and in both 
   await far.exited;
   expect(served.length).toBe(1);
   server.close();
+});
+
+test("as many connections as there may be go both ways at once, and one more is closed", async () => {
+  const folder = temporaryFolder();
+  const [listen, host] = [join(folder, "p.sock"), join(folder, "h.sock")];
+  const echo = createServer((socket) => {
+    socket.on("error", () => {});
+    socket.pipe(socket);
+  });
+  const listening = Promise.withResolvers<void>();
+  echo.listen(host, listening.resolve);
+  await listening.promise;
+  const script = `
+    const { connect, createServer } = require("node:net");
+    const echo = createServer((socket) => socket.on("error", () => {}).pipe(socket));
+    echo.listen(process.env.SOCKETS + "/p.sock");
+    const open = (heard) => connect(process.env.SOCKETS + "/h.sock")
+      .on("error", () => {}).on("close", () => console.log("closed")).once("data", heard).write("x");
+    let echoed = 0;
+    for (let at = 0; at < ${MAX_TUNNELS}; at += 1) open(() => {
+      echoed += 1;
+      if (echoed < ${MAX_TUNNELS}) return;
+      console.log("all");
+      open(() => console.log("one more"));
+    });
+  `;
+  link = await openFarLink(async (_order, socketFolder) =>
+    ok(
+      bareLauncher.launch({
+        command: [process.execPath, "-e", script],
+        cwd: "/",
+        env: { SOCKETS: socketFolder },
+        confinement: { read: [], write: [socketFolder], network: "none", system: "programs" },
+        limits: {},
+        pipes: 0,
+      }),
+    ),
+  );
+  const far = link.agent.launch(ORDER, { listen, host });
+  let said = "";
+  far.stdout.on("data", (chunk: Buffer) => {
+    said += chunk.toString();
+  });
+  await expect.poll(() => said, { timeout: 10_000 }).toBe("all\nclosed\n");
+  const calls = Array.from({ length: MAX_TUNNELS }, () => connect(listen));
+  const echoes = calls.map(
+    (socket) =>
+      new Promise<string>((resolve, reject) => {
+        socket.once("error", reject);
+        socket.once("data", (chunk: Buffer) => resolve(chunk.toString()));
+        socket.write("y");
+      }),
+  );
+  expect(await Promise.all(echoes)).toEqual(calls.map(() => "y"));
+  const more = connect(listen);
+  more.on("error", () => {});
+  await new Promise((done) => more.once("close", done));
+  for (const socket of calls) socket.destroy();
+  far.kill();
+  await far.exited;
+  echo.close();
 });
 
 test("an agent that says nonsense about a process has lost it", async () => {

@@ -15,14 +15,10 @@ import {
   textOf,
 } from "./wire.ts";
 
-/** A lost connection is a hang-up, as a terminal's is. */
-const LOST: Exit = { code: null, signal: "SIGHUP" };
+/** Nobody knows how it ended, only that it is of no use any more. */
+const LOST: Exit = { code: null, signal: null, lost: true };
 /** A plugin that was killed and whose end nobody tells is taken for dead after this. */
 const KILL_LIMIT_MS = 5_000;
-/** Tunnels of one process at a moment: the end of one and the beginning of the next may overtake each other on their way. */
-const MAX_OPEN_TUNNELS = 2 * MAX_TUNNELS;
-/** Connections of the daemon to one plugin at a moment, each a stream of the link: as many as a plugin on HTTP/1.1 is called on at once. */
-const MAX_CALLING = 128;
 /** Lines of one process beside its exit: its pid, and one for each connection to its host. */
 const MAX_LINES = 100_000;
 
@@ -60,11 +56,13 @@ export function launchOver({ session, process, order, sockets }: FarLaunch): Lea
 
   let pid = 0;
   let lines = 0;
-  const tunnels = new Set<Socket>();
+  const host =
+    sockets === undefined ? undefined : openHost(sockets.host, (tunnel) => open(PATHS.host(process, tunnel)));
   const exit = Promise.withResolvers<Exit>();
   const door = sockets === undefined ? undefined : openDoor(sockets.listen, () => open(PATHS.plugin(process)));
   const end = (how: Exit) => {
     door?.close();
+    host?.close();
     if (!control.closed) control.close();
     exit.resolve(how);
   };
@@ -73,13 +71,7 @@ export function launchOver({ session, process, order, sockets }: FarLaunch): Lea
     if (lines > MAX_LINES) return end(LOST);
     pid = numberOf(value, "pid") ?? pid;
     const tunnel = numberOf(value, "tunnel");
-    // One that is not fetched, the agent closes.
-    if (tunnel !== undefined && sockets !== undefined && tunnels.size < MAX_OPEN_TUNNELS) {
-      const socket = connectTo(sockets.host);
-      tunnels.add(socket);
-      socket.once("close", () => tunnels.delete(socket));
-      splice(open(PATHS.host(process, tunnel)), socket);
-    }
+    if (tunnel !== undefined) host?.fetch(tunnel);
     const ended = fieldOf(value, "exit");
     if (ended !== undefined) end(readExit(ended));
   };
@@ -113,7 +105,7 @@ function openDoor(path: string, open: () => Duplex): { close(): void } {
     socket.once("close", () => sockets.delete(socket));
     splice(socket, open());
   });
-  server.maxConnections = MAX_CALLING;
+  server.maxConnections = MAX_TUNNELS;
   // One that cannot listen is a plugin that does not: whoever dials it finds that out.
   server.on("error", () => {});
   server.listen(path);
@@ -125,8 +117,35 @@ function openDoor(path: string, open: () => Duplex): { close(): void } {
   };
 }
 
-function connectTo(path: string): Socket {
-  return connect({ path, allowHalfOpen: true });
+/** Fetches the connections that the plugin opened to its host's services, and leads them there. */
+function openHost(path: string, open: (tunnel: number) => Duplex): { fetch(tunnel: number): void; close(): void } {
+  let isClosed = false;
+  const held = new Set<Socket>();
+  /** The end of one and the beginning of the next may overtake each other on their way. */
+  const announced: number[] = [];
+  const fetchNext = () => {
+    if (isClosed || held.size >= MAX_TUNNELS) return;
+    const tunnel = announced.shift();
+    if (tunnel === undefined) return;
+    const socket = connect({ path, allowHalfOpen: true });
+    held.add(socket);
+    socket.once("close", () => {
+      held.delete(socket);
+      fetchNext();
+    });
+    splice(open(tunnel), socket);
+  };
+  return {
+    fetch(tunnel) {
+      // One that is not fetched, the agent closes.
+      if (announced.length >= MAX_TUNNELS) return;
+      announced.push(tunnel);
+      fetchNext();
+    },
+    close() {
+      isClosed = true;
+    },
+  };
 }
 
 function readExit(value: unknown): Exit {

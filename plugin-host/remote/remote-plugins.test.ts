@@ -241,6 +241,25 @@ test("of two agents with one name the second is refused, and the first goes on",
   expect(first.lines.filter((line) => line.startsWith("not connected"))).toEqual([]);
 });
 
+test("the end waits for what an agent brought and is being kept", async () => {
+  const [begun, release] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const order: string[] = [];
+  const house = await openHouse({
+    async onOffer() {
+      begun.resolve();
+      await release.promise;
+      order.push("kept");
+    },
+  });
+  startAgent("weather", { token: await house.token("weather") });
+  await begun.promise;
+  const ended = house.remote.close().then(() => order.push("ended"));
+  await expect.poll(() => house.remote.isConnected("weather")).toBe(false);
+  release.resolve();
+  await ended;
+  expect(order).toEqual(["kept", "ended"]);
+});
+
 test("TLS 1.2 is refused", async () => {
   const house = await openHouse();
   await expect(intrude(house, { maxVersion: "TLSv1.2" })).rejects.toThrow();

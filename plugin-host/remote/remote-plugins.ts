@@ -83,7 +83,9 @@ export async function openRemotePlugins(parts: RemoteParts): Promise<Result<Remo
   const dialling = new Map<string, { readonly abort: AbortController; readonly over: Promise<void> }>();
 
   const complain = quietLog(log, clock.now);
-  const receiving = { ...parts, registrar, agents, complain, signal: ending.signal };
+  /** What agents brought and is being kept. */
+  const keeping = new Set<Promise<void>>();
+  const receiving = { ...parts, registrar, agents, keeping, complain, signal: ending.signal };
   const receive = (socket: TLSSocket) => receiveAgent(receiving, socket);
 
   const dialOnce = async ({ name, address, certificates, invitation }: Peer, signal: AbortSignal) => {
@@ -195,6 +197,7 @@ export async function openRemotePlugins(parts: RemoteParts): Promise<Result<Remo
       closing.abort();
       door?.close();
       await Promise.all([...dialling.values()].map(({ over }) => over));
+      await Promise.all(keeping);
     },
   });
 }
@@ -202,6 +205,7 @@ export async function openRemotePlugins(parts: RemoteParts): Promise<Result<Remo
 type ReceiveParts = RemoteParts & {
   readonly registrar: Registrar;
   readonly agents: Map<string, FarAgent>;
+  readonly keeping: Set<Promise<void>>;
   /** Writes a line about somebody who was not let in. */
   readonly complain: (line: string) => void;
   readonly signal: AbortSignal;
@@ -209,7 +213,7 @@ type ReceiveParts = RemoteParts & {
 
 /** Looks at who is behind a handshake: one that enrols, one that may connect, or nobody of ours. */
 async function receiveAgent(parts: ReceiveParts, socket: TLSSocket): Promise<void> {
-  const { registrar, agents, clock, log, complain, signal } = parts;
+  const { registrar, agents, keeping, clock, log, complain, signal } = parts;
   if (protocolOf(socket) === ENROL_PROTOCOL) {
     const enrolled = await serveEnrolment(socket, registrar);
     if (enrolled.ok) {
@@ -254,10 +258,13 @@ async function receiveAgent(parts: ReceiveParts, socket: TLSSocket): Promise<voi
     agents.delete(name);
     log(`remote plugin "${name}" is not connected any more`);
   });
-  takeOffer(parts, name, agent).catch((cause: unknown) => {
-    log(`what remote plugin "${name}" brings cannot be taken: ${String(cause)}`);
-    agent.dismiss("what it brings cannot be taken");
-  });
+  const kept = takeOffer(parts, name, agent)
+    .catch((cause: unknown) => {
+      log(`what remote plugin "${name}" brings cannot be taken: ${String(cause)}`);
+      agent.dismiss("what it brings cannot be taken");
+    })
+    .finally(() => keeping.delete(kept));
+  keeping.add(kept);
 }
 
 async function takeOffer({ dir, log, onOffer }: ReceiveParts, name: string, agent: FarAgent): Promise<void> {

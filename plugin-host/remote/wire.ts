@@ -13,10 +13,17 @@ export const MAX_LINE_BYTES = 64 * 1024;
 const MAX_DEPTH = 100;
 /** What may be under way unread on one stream, bytes: what a slow reader costs, and how much a fast one gets on a long way. */
 const STREAM_WINDOW_BYTES = 256 * 1024;
-/** Streams at one moment: those of a few processes, and as many tunnels as sockets of a plugin take. */
-export const MAX_STREAMS = 256;
-/** A connection of a plugin to its host's services, and the other way round: each process may hold so many. */
-export const MAX_TUNNELS = 32;
+/** Processes of one link at a moment: one that runs, one that takes its place, one that leaves. */
+export const MAX_PROCESSES = 4;
+/**
+ * Connections of one process at a moment, those of the plugin to its host's services, and as many the other way round: a plugin
+ * on HTTP/1.1 is called on so many at once. Both ends hold to it.
+ */
+export const MAX_TUNNELS = 128;
+/** Its lines, its standard streams and its pipe. */
+const OTHER_STREAMS = 5;
+/** Streams at one moment: nobody who holds to the limits above ever waits for one. */
+export const MAX_STREAMS = 1 + MAX_PROCESSES * (OTHER_STREAMS + 2 * MAX_TUNNELS);
 
 /** Both ends say this at the beginning. */
 export const LINK_SETTINGS = {

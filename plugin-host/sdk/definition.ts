@@ -98,6 +98,8 @@ export type ModelRequest = {
   /** User and assistant in turns. */
   readonly messages: readonly { readonly role: string; readonly parts: readonly ModelPart[] }[];
   readonly tools: readonly { readonly name: string; readonly description: string; readonly inputSchema: JsonObject }[];
+  /** The most that it may answer; undefined for as much as the model gives. */
+  readonly maxTokens?: number;
 };
 
 /** What a model says: a piece of its text, a whole part, and, if it likes, how it ended. */

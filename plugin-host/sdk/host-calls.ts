@@ -5,7 +5,7 @@ import { createClient } from "@connectrpc/connect";
 import { createGrpcTransport } from "@connectrpc/connect-node";
 import { HostService, LogLevel as WireLevel } from "../../proto/gen/clawd/plugin/v1/host_pb.ts";
 import { MAX_MESSAGE_BYTES, showBearer } from "./bearer.ts";
-import type { LogLevel, OfferedCommand, OfferedTool, Recollection } from "./host-client.ts";
+import type { LogLevel, OfferedCommand, OfferedTool, Recollection, WordsWanted } from "./host-client.ts";
 
 const HOST_TIMEOUT_MS = 30_000;
 /** A person, or a tool that a person has to allow, takes its time; the host draws the end. */
@@ -53,6 +53,17 @@ export function dialHost(socketPath: string, token: string) {
     callTool: async (callId: string, tool: string, args: JsonObject) => {
       const { text, isError } = await client.callTool({ callId, tool, args }, unhurried);
       return { text, isError };
+    },
+    generate: async (callId: string, { system = "", messages, maxTokens }: WordsWanted, signal?: AbortSignal) => {
+      const said = messages.map(({ role, texts }) => ({
+        role,
+        parts: texts.map((text) => ({ kind: { case: "text" as const, value: text } })),
+      }));
+      const { text, stop, model, tokens, tokensLeft } = await client.generate(
+        { callId, system, messages: said, maxTokens },
+        signal === undefined ? unhurried : { ...unhurried, signal },
+      );
+      return { text, stop, model, tokens, tokensLeft };
     },
     getValue: async (key: string): Promise<JsonValue | undefined> => {
       const { found, value } = await client.getValue({ key });

@@ -86,6 +86,32 @@ export type CallHost = Host & {
   ): Promise<{ readonly yes: boolean; readonly answered: boolean; readonly content?: JsonObject }>;
   /** Calls another tool by its full name, through all its gates. Needs the permission "tool=<name>". */
   callTool(tool: string, args?: JsonObject): Promise<{ readonly text: string; readonly isError: boolean }>;
+  /**
+   * Asks the model of the conversation, which hears nothing else of it. Only for a plugin that its owner gave a budget of tokens,
+   * as servers of MCP can have one; ends when `signal` aborts.
+   */
+  generate(wanted: WordsWanted, signal?: AbortSignal): Promise<WordsGiven>;
+};
+
+/** What a model shall answer. */
+export type WordsWanted = {
+  /** Instructions; none unless told otherwise. */
+  readonly system?: string;
+  /** At most 256, the last by the user; 256 KiB in all. */
+  readonly messages: readonly { readonly role: "user" | "assistant"; readonly texts: readonly string[] }[];
+  /** The most that it may answer; fewer when less is left of the budget. */
+  readonly maxTokens: number;
+};
+
+/** What it answered, and what that took of the budget, prompt and answer. */
+export type WordsGiven = {
+  readonly text: string;
+  /** "done", "length" or "refused". */
+  readonly stop: string;
+  /** "PROVIDER/NAME". */
+  readonly model: string;
+  readonly tokens: number;
+  readonly tokensLeft: number;
 };
 
 /** The host's services at a socket. */
@@ -129,6 +155,7 @@ export function hostLine(socketPath: string, token: string): HostLine {
       progress: async (line) => (await calls()).progress(callId, line),
       ask: async (question, requestedSchema) => (await calls()).ask(callId, question, requestedSchema),
       callTool: async (tool, args = {}) => (await calls()).callTool(callId, tool, args),
+      generate: async (wanted, signal) => (await calls()).generate(callId, wanted, signal),
     }),
   };
 }

@@ -65,7 +65,15 @@ export type {
   ToolContext,
   ToolDefinition,
 } from "./definition.ts";
-export type { CallHost, Host, OfferedCommand, OfferedTool, Recollection } from "./host-client.ts";
+export type {
+  CallHost,
+  Host,
+  OfferedCommand,
+  OfferedTool,
+  Recollection,
+  WordsGiven,
+  WordsWanted,
+} from "./host-client.ts";
 
 /** To be thrown by a tool or a model: a failure of a kind, and, in `hint`, the next move. Other errors count as "invalid". */
 export function toolError(code: ToolErrorCode, message: string, hint = "", finer: FinerWords = {}): Error {

@@ -79,7 +79,7 @@ function part(
   return { news: { case: "part", value: { part: value } } };
 }
 
-function readRequest({ model, system, messages, tools }: GenerateRequest): ModelRequest {
+function readRequest({ model, system, messages, tools, maxTokens }: GenerateRequest): ModelRequest {
   return {
     model,
     system,
@@ -88,6 +88,7 @@ function readRequest({ model, system, messages, tools }: GenerateRequest): Model
       parts: parts.map(readPart).filter((one) => one !== undefined),
     })),
     tools: tools.map(({ name, description, inputSchema = {} }) => ({ name, description, inputSchema })),
+    ...(maxTokens === 0 ? {} : { maxTokens }),
   };
 }
 

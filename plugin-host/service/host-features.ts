@@ -8,4 +8,5 @@ export const HOST_FEATURES: readonly string[] = [
   "offer",
   "forms",
   "secrets",
+  "generate",
 ];

@@ -88,6 +88,7 @@ function openHanded(change: Partial<Desk> = {}) {
       heard.push(given);
       return ok("forty-two");
     },
+    generate: quietDesk(async () => ok(undefined)).generate,
     ...change,
   };
   return { desk, heard, decisions };
@@ -332,8 +333,16 @@ describe("what belongs to a call", () => {
       { error: "InvalidArgument" },
       { error: "InvalidArgument" },
     ]);
-    expect(heard).toEqual([["plugin:asker", "Send\\u{a}\\u{202e}it?"]]);
+    expect(heard).toEqual([["plugin:asker", "Send\\u{a}\\u{202e}it?", undefined]]);
     expect(await asked("asker", { steps: [ask("Anybody?")] })).toEqual([{ ok: {} }]);
+  });
+
+  test("no model answers a plugin that its owner gave no tokens", async () => {
+    await install("asker");
+    const { desk } = openHanded();
+    const messages = [{ role: "user", parts: [{ text: "hello" }] }];
+    const wanted = step("generate", { callId: "$call", messages, maxTokens: 5 });
+    expect(await asked("asker", { steps: [wanted] }, { desk })).toMatchObject([{ error: "PermissionDenied" }]);
   });
 
   test("a thousand questions at once are ten, and the host goes on", async () => {

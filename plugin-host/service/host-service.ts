@@ -1,6 +1,7 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import type { ServiceImpl } from "@connectrpc/connect";
 import type { FailureCode } from "../../core/domain/failure.ts";
+import type { GenerationGrant } from "../../core/domain/generation-grant.ts";
 import type { Recall } from "../../core/domain/memory.ts";
 import type { TokenBucket } from "../../core/domain/token-bucket.ts";
 import { HostService } from "../../proto/gen/clawd/plugin/v1/host_pb.ts";
@@ -10,6 +11,7 @@ import { artifactMethods } from "./artifact-methods.ts";
 import type { Artifacts } from "./artifacts.ts";
 import { callMethods } from "./call-methods.ts";
 import type { Decisions } from "./decisions.ts";
+import { generateMethod } from "./generate-method.ts";
 import type { AllHostMethods } from "./host-method.ts";
 import { type Handler, type HostResponse, listenOnSocket, sayNo } from "./host-socket.ts";
 import type { LiveCalls } from "./live-calls.ts";
@@ -24,8 +26,8 @@ import { valueMethods } from "./value-methods.ts";
 
 /** What gRPC calls "unauthenticated". */
 const GRPC_UNAUTHENTICATED = 16;
-/** A person answers a question, and a tool may run for long. */
-const WAITING = /\/(?:Ask|CallTool)$/;
+/** A person answers a question, a tool may run for long, and a model thinks. */
+const WAITING = /\/(?:Ask|CallTool|Generate)$/;
 const STRANGER = "the token of this call is missing or wrong";
 
 export type HostServices = {
@@ -43,6 +45,10 @@ export type HostServices = {
   readonly secrets: Secrets;
   /** Undefined when its manifest does not say that it offers tools while it runs. */
   readonly offer: TakeOffer | undefined;
+  /** Undefined when its owner gave it no budget for models. */
+  readonly generation: GenerationGrant | undefined;
+  readonly now: () => number;
+  readonly random: (bytes: number) => Uint8Array;
   /** True for a plugin of another machine that nobody gave more: see `shutMethods`. */
   readonly isShut?: boolean;
 };
@@ -63,6 +69,7 @@ function hostMethods(services: HostServices): AllHostMethods {
     ...artifactMethods(plugin, artifacts),
     ...secretMethods(plugin, secrets, log),
     ...offerMethod(plugin, offer),
+    ...generateMethod(services),
   };
   return isShut === true ? { ...open, ...shutMethods(plugin) } : open;
 }

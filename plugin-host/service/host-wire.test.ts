@@ -43,7 +43,9 @@ beforeEach(async () => {
     artifacts: openArtifacts(join(dir, "artifacts"), randomBytes),
     recall: async () => ok([]),
     offer: undefined,
+    generation: undefined,
     now,
+    random: randomBytes,
   });
   served = await services.serve(join(dir, "h.sock"), "secret");
 });

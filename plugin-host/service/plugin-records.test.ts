@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { type Journal, RESERVED_JOURNALS } from "../../core/domain/journal.ts";
 import { openJournal } from "../../core/journal/jsonl-journal.ts";
 import { PluginChange } from "../../proto/gen/clawd/v1/event_pb.ts";
@@ -84,4 +84,42 @@ test("of ten thousand keys a store takes a thousand, and each refusal says so", 
   expect(results.at(-1)).toMatchObject({ failure: { code: "exhausted", message: "a store has at most 1000 keys" } });
   expect(await records.set("b", "k", 1)).toMatchObject({ ok: true });
   expect(await openPluginRecords(journal).get("a", "k999")).toEqual({ ok: true, value: 999 });
+});
+
+describe("a budget for models", () => {
+  const DAY_MS = 24 * 60 * 60_000;
+  const noon = Date.UTC(2026, 10, 22, 12);
+  const wanted = { plugin: "a", sessionId: "s", callId: "c", tokensPerDay: 100, promptTokens: 10 };
+
+  test("is as long as it reaches, and begins anew with the day, but not with a clock that is put back", async () => {
+    const records = openPluginRecords(journal);
+    const begin = (generationId: string, maxTokens: number, atMs: number) =>
+      records.beginGeneration({ ...wanted, generationId, maxTokens, atMs });
+    const first = await begin("1", 50, noon);
+    const second = await begin("2", 50, noon);
+    expect(second).toMatchObject({ ok: true, value: { maxTokens: 30, day: "2026-11-22" } });
+    expect(await begin("3", 50, noon)).toMatchObject({ ok: false, failure: { code: "exhausted" } });
+    if (!first.ok || !second.ok) throw new Error("it was not begun");
+    expect(await records.endGeneration(first.value, 20)).toEqual({ ok: true, value: { tokens: 20, left: 40 } });
+    expect(await begin("4", 90, noon + DAY_MS)).toMatchObject({ ok: true, value: { maxTokens: 90 } });
+    expect(await begin("5", 1, noon)).toMatchObject({ ok: false, failure: { code: "exhausted" } });
+    // What began yesterday is no part of today.
+    expect(await records.endGeneration(second.value, 30)).toMatchObject({ ok: true });
+    expect(await records.checkGeneration({ ...wanted, plugin: "b", maxTokens: 1, atMs: noon })).toEqual({
+      ok: true,
+      value: 90,
+    });
+  });
+
+  test("counts in full what nobody can count: an answer without a number, and one that a crash cut off", async () => {
+    const records = openPluginRecords(journal);
+    const begun = await records.beginGeneration({ ...wanted, generationId: "1", maxTokens: 20, atMs: noon });
+    if (!begun.ok) throw new Error(begun.failure.message);
+    expect(await records.endGeneration(begun.value, undefined)).toEqual({ ok: true, value: { tokens: 30, left: 70 } });
+    await records.beginGeneration({ ...wanted, generationId: "2", maxTokens: 20, atMs: noon });
+    const again = openPluginRecords(journal);
+    const left = await again.checkGeneration({ ...wanted, maxTokens: 1, atMs: noon });
+    expect(left).toEqual({ ok: true, value: 100 - 30 - 30 - 10 });
+    expect(await kinds(journal)).toEqual(["pluginGenerated", "pluginGenerated", "pluginGenerated"]);
+  });
 });

@@ -1,3 +1,4 @@
+import type { GenerationGrant } from "../../core/domain/generation-grant.ts";
 import type { Recall } from "../../core/domain/memory.ts";
 import type { TokenBucket } from "../../core/domain/token-bucket.ts";
 import type { Grant } from "../../sandbox/permission/permission.ts";
@@ -23,9 +24,12 @@ export type ServiceParts = {
   readonly secrets: Secrets;
   readonly recall: Recall;
   readonly offer: TakeOffer | undefined;
+  /** Undefined when its owner gave it no budget for models. */
+  readonly generation: GenerationGrant | undefined;
   /** True for a plugin of another machine that nobody gave more: see `shutMethods`. */
   readonly isShut?: boolean;
   readonly now: () => number;
+  readonly random: (bytes: number) => Uint8Array;
 };
 
 /** What the host does for one process of a plugin, and what it writes down about it. */

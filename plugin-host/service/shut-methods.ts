@@ -11,7 +11,8 @@ type Shut =
   | "setSecret"
   | "writeArtifact"
   | "readArtifact"
-  | "offer";
+  | "offer"
+  | "generate";
 
 /**
  * What a plugin of this machine may do unasked and one of another machine may not: fill this disk, and speak to people. It
@@ -33,5 +34,6 @@ export function shutMethods(plugin: string): HostMethods<Shut> {
     writeArtifact: no,
     readArtifact: no,
     offer: no,
+    generate: no,
   };
 }

@@ -123,6 +123,7 @@ function openWatcher(desk: FileDesk, recursive: boolean) {
     async add(at: Watched, place: OpenedPlace): Promise<boolean> {
       if (place.facts.isDirectory()) return addFolder(at, place);
       // A file that is replaced is heard of in its folder alone.
+      if (watchers.has(at.real)) return true;
       await using folder = await openPlace(dirname(at.real), true);
       const name = basename(at.real);
       const watcher = watch(folder.self, { persistent: false }, (event, changed) => {

@@ -296,6 +296,7 @@ describe.skipIf(!isDenoHere)("claw run --runtime=deno", () => {
     };
     const news: ScriptNews[] = [];
     for await (const one of room.scripts.run({ ...plain, file, folder: room.folder }, stop.signal)) {
+      if (one.kind !== "stdout" && one.kind !== "exit") continue;
       news.push(one);
       stop.abort();
     }

@@ -2,8 +2,8 @@ import { constants as osConstants } from "node:os";
 import type { Readable, Writable } from "node:stream";
 import { type Failure, fail } from "../../core/domain/failure.ts";
 import type { GuestInput } from "../broker/guest-input.ts";
-import type { HeardSignal } from "../guest/guest-protocol.ts";
 import type { Exit, LeasedProcess } from "../os/launcher.ts";
+import type { PoliteSignal } from "../os/leased-spawn.ts";
 import type { BrokerDoor } from "./broker-door.ts";
 import type { DenoJudge } from "./deno-judge.ts";
 import type { RunClock } from "./run-clock.ts";
@@ -30,7 +30,7 @@ export type DenoRun = {
   /** Tells it to end, kills it when it does not, and waits until all of it is gone. */
   kill(): Promise<void>;
   /** As it would hear it in a terminal: who does not listen to it is ended by it. */
-  signal(name: HeardSignal): void;
+  signal(name: PoliteSignal): void;
 };
 
 export type Watched = {

@@ -14,7 +14,7 @@ const CALL_PIECE_BYTES = 1024 * 1024;
 const { hasOwn } = Object;
 
 export function denoChildProcess(parts: LibraryParts) {
-  const { call, hold, write, notOffered, base64OfBytes, bytesOfBase64, AbortController: Controller } = parts;
+  const { call, denoError, hold, write, notOffered, base64OfBytes, bytesOfBase64, AbortController: Controller } = parts;
 
   /** What the child prints goes where the script prints. */
   async function passOn(handle: Promise<Handle>, from: "stdout" | "stderr"): Promise<void> {
@@ -41,6 +41,8 @@ export function denoChildProcess(parts: LibraryParts) {
     readonly #status: Promise<CommandStatus>;
     readonly #streams: Partial<Record<"stdout" | "stderr", ByteReader>> = {};
     readonly #stdin: ByteWriter | undefined;
+    /** How much of it is still to end, itself and the streams that are read: with the last the broker forgets it. */
+    #left = 1;
     #killedBy: string | undefined;
     #isOver = false;
 
@@ -71,6 +73,7 @@ export function denoChildProcess(parts: LibraryParts) {
       } finally {
         this.#isOver = true;
         hold(-1);
+        this.#leave();
       }
     }
     #offer(from: "stdout" | "stderr"): Promise<void> {
@@ -85,8 +88,14 @@ export function denoChildProcess(parts: LibraryParts) {
         const piece = await call("commandRead", { handle: await this.#handle, from });
         return piece === null ? null : bytesOfBase64(piece);
       };
-      this.#streams[from] = withReaders(readableOf({ read, close: () => {} }), parts.TextDecoder);
+      this.#left += 1;
+      this.#streams[from] = withReaders(readableOf({ read, close: () => this.#leave() }), parts.TextDecoder);
       return Promise.resolve();
+    }
+    #leave(): void {
+      this.#left -= 1;
+      if (this.#left > 0) return;
+      void this.#handle.then((handle) => call("closeHandle", { handle })).catch(() => {});
     }
     async #drop(from: "stdout" | "stderr"): Promise<void> {
       try {
@@ -96,8 +105,11 @@ export function denoChildProcess(parts: LibraryParts) {
       }
     }
     #input(): ByteWriter {
-      const send = async (data: string | null) =>
-        void (await call("commandWrite", { handle: await this.#handle, data }));
+      const send = async (data: string | null) => {
+        // It is forgotten where it was: there nobody could say that its pipe is broken.
+        if (this.#left > 0) await call("commandWrite", { handle: await this.#handle, data });
+        else if (data !== null) throw denoError("BrokenPipe", "Broken pipe (os error 32)");
+      };
       return writableOf({
         async write(bytes) {
           for (let at = 0; at < bytes.length; at += CALL_PIECE_BYTES)

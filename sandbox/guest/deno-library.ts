@@ -18,7 +18,7 @@ export type DenoParts = {
   readonly terminals: Terminals;
   /** Puts bytes on a standard stream as they are, at once. */
   readonly write: (to: "stdout" | "stderr", bytes: Uint8Array) => void;
-  readonly denoError: (name: "BadResource" | "Busy", message: string) => Error;
+  readonly denoError: (name: "BadResource" | "BrokenPipe" | "Busy", message: string) => Error;
   readonly notOffered: (what: string, instead: string) => Error;
   readonly pathText: (path: unknown) => string;
   readonly fileInfo: (facts: FileFacts) => object;

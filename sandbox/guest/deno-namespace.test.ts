@@ -25,6 +25,7 @@ function running(prints: Record<"stdout" | "stderr", string[]>, code: number): A
     },
     commandWrite: () => null,
     commandWait: () => ({ code, signal: null }),
+    closeHandle: () => null,
   };
 }
 
@@ -409,6 +410,24 @@ describe("commands", () => {
     expect(await child.stdout.text()).toBe("out");
     expect(() => child.stderr).toThrow("not piped");
     expect(await child.status).toEqual({ success: true, code: 0, signal: null });
+  });
+
+  test("a command is given back when it has ended and its output is read or given up, and its input is broken then", async () => {
+    const { Deno, asked } = openDeno(running({ stdout: ["out"], stderr: ["err"] }, 0));
+    const closed = () => asked.filter(({ name }) => name === "closeHandle").length;
+    const child = new Deno.Command("cat", { stdin: "piped", stdout: "piped", stderr: "piped" }).spawn();
+    await child.status;
+    await child.stdout.text();
+    expect(closed()).toBe(0);
+    await child.stderr.cancel();
+    await expect.poll(closed).toBe(1);
+    const writer = child.stdin.getWriter();
+    await expect(writer.write(new Uint8Array(1))).rejects.toThrow(Deno.errors.BrokenPipe);
+    const unread = new Deno.Command("cat", { stdin: "piped", stdout: "inherit", stderr: "null" }).spawn();
+    await unread.status;
+    await expect.poll(closed).toBe(2);
+    await unread.stdin.close();
+    expect(asked.filter(({ name }) => name === "commandWrite")).toEqual([]);
   });
 
   test("kill ends it with the signal's code; afterwards there is nothing to kill", async () => {

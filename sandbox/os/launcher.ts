@@ -80,7 +80,12 @@ export type LaunchSpec = {
 };
 
 /** A child killed by a signal inside bubblewrap ends as code 128 + signal, as in a shell. */
-export type Exit = { readonly code: number | null; readonly signal: NodeJS.Signals | null };
+export type Exit = {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+  /** It ran elsewhere, and the connection to that place is gone: how it ended nobody knows. */
+  readonly lost?: true;
+};
 
 /**
  * A child whose whole tree dies with the daemon, also when the daemon is killed with SIGKILL.

@@ -24,6 +24,7 @@ async function connect(seed: number, heard: { questions: number; ended: boolean 
       url: "",
       headers: {},
       roots: ["/tmp"],
+      samples: true,
       login: undefined,
     } as const),
     command: ["node", join(import.meta.dirname, "fuzz-server.mjs"), String(seed), String(BEFORE_EACH_ANSWER)],
@@ -35,10 +36,16 @@ async function connect(seed: number, heard: { questions: number; ended: boolean 
     heard.questions += 1;
     return { action: "decline" } as const;
   };
+  const onSample = async () => ({ role: "assistant", content: { type: "text", text: "" }, model: "none" }) as const;
   const onEnd = () => {
     heard.ended = true;
   };
-  return connectTo(settings, transportsTo(settings, parts), { ...quiet, onQuestion, onEnd }, { excuse: new Set() });
+  return connectTo(
+    settings,
+    transportsTo(settings, parts),
+    { ...quiet, onQuestion, onSample, onEnd },
+    { excuse: new Set() },
+  );
 }
 
 test(`${MESSAGES} messages that no server should say break nothing: each request ends, and memory does not grow`, async () => {

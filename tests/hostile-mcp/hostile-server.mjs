@@ -117,6 +117,21 @@ const CALLS = {
   deafen() {
     return text("deaf");
   },
+  blocks: () => ({ content: Array.from({ length: 200_000 }, () => ({ type: "text", text: "x" })) }),
+  images: () => ({
+    content: Array.from({ length: 5_000 }, () => ({ type: "image", data: "AAAA", mimeType: "image/png" })),
+  }),
+  line: () => text("l".repeat(11 * MIB)),
+  endless() {
+    const chunk = "e".repeat(64 * 1024);
+    const more = () => {
+      while (process.stdout.write(chunk));
+      process.stdout.once("drain", more);
+    };
+    process.stdout.write('{"jsonrpc":"2.0","result":"');
+    more();
+    return new Promise(() => {});
+  },
 };
 
 let pending;
@@ -141,7 +156,7 @@ for await (const line of createInterface({ input: process.stdin })) {
   } else if (method === "tools/list") send({ id, result: { tools } });
   else if (method === "tools/call") {
     const work = CALLS[mode] ?? (() => text("done"));
-    Promise.resolve(work({ token: params?._meta?.progressToken })).then((result) => send({ id, result }));
+    void Promise.resolve(work({ token: params?._meta?.progressToken })).then((result) => send({ id, result }));
   } else send({ id, result: {} });
 }
 if (mode === "deafen") await new Promise(() => {});

@@ -89,6 +89,26 @@ test("who never answers, or exits at once, is named, and the others' first turn 
   expect(said.code).toBe(0);
 });
 
+test("answers of two hundred thousand blocks and of five thousand images are cut, and say so", async () => {
+  const before = await begin({ blocks: hostile("blocks"), images: hostile("images"), good: hostile("good") });
+  const blocks = await act("blocks");
+  expect(blocks).toMatchObject({ status: "TOOL_CALL_STATUS_DONE", output: expect.stringContaining("199488 × text") });
+  const images = await act("images");
+  expect(images).toMatchObject({ status: "TOOL_CALL_STATUS_DONE", output: expect.stringContaining("4968 × image") });
+  expect((await act("good")).output).toBe("done");
+  await isUnharmed(before);
+});
+
+test("a line of eleven mebibytes and one that never ends cost their server its life, and nobody else", async () => {
+  const before = await begin({ line: hostile("line"), endless: hostile("endless"), good: hostile("good") });
+  for (const server of ["line", "endless"]) {
+    expect(await act(server)).toMatchObject({ status: "TOOL_CALL_STATUS_FAILED", failure: { retryable: true } });
+    expect((await bench.claw("plugin", "logs", `mcp_${server}`)).stdout).toContain("exceeded maximum size");
+  }
+  expect((await act("good")).output).toBe("done");
+  await isUnharmed(before);
+});
+
 test("a shout on standard error is heard in part, and memory without end ends the server alone", async () => {
   const before = await begin({
     shout: { ...hostile("shout"), timeout: 60_000 },

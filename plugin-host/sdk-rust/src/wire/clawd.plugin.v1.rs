@@ -486,6 +486,68 @@ pub struct SetSecretRequest {
 /// It is durable.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct SetSecretResponse {}
+/// What a model shall answer.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct HostServiceGenerateRequest {
+    /// The call that it is for; must be one that this plugin is running.
+    #[prost(string, tag = "1")]
+    pub call_id: ::prost::alloc::string::String,
+    /// What the model is told first; may be empty.
+    #[prost(string, tag = "2")]
+    pub system: ::prost::alloc::string::String,
+    /// 1 to 256 of them, the last by the user; 256 KiB in all.
+    #[prost(message, repeated, tag = "3")]
+    pub messages: ::prost::alloc::vec::Vec<GenerateMessage>,
+    /// The most that it may answer; fewer when less is left of the budget.
+    #[prost(uint32, tag = "4")]
+    pub max_tokens: u32,
+}
+/// One message.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct GenerateMessage {
+    /// "user" or "assistant".
+    #[prost(string, tag = "1")]
+    pub role: ::prost::alloc::string::String,
+    /// One after the other.
+    #[prost(message, repeated, tag = "2")]
+    pub parts: ::prost::alloc::vec::Vec<GeneratePart>,
+}
+/// A piece of a message.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct GeneratePart {
+    /// What it is.
+    #[prost(oneof = "generate_part::Kind", tags = "1")]
+    pub kind: ::core::option::Option<generate_part::Kind>,
+}
+/// Nested message and enum types in `GeneratePart`.
+pub mod generate_part {
+    /// What it is.
+    #[derive(Clone, PartialEq, Eq, Hash, ::prost::Oneof)]
+    pub enum Kind {
+        /// Words.
+        #[prost(string, tag = "1")]
+        Text(::prost::alloc::string::String),
+    }
+}
+/// What the model answered. It is counted durably by then.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct HostServiceGenerateResponse {
+    /// Its words.
+    #[prost(string, tag = "1")]
+    pub text: ::prost::alloc::string::String,
+    /// Why it ended: "done", "length" or "refused".
+    #[prost(string, tag = "2")]
+    pub stop: ::prost::alloc::string::String,
+    /// Who answered, "PROVIDER/NAME".
+    #[prost(string, tag = "3")]
+    pub model: ::prost::alloc::string::String,
+    /// What it took of the budget, prompt and answer.
+    #[prost(uint32, tag = "4")]
+    pub tokens: u32,
+    /// What is left of it until the day ends, by UTC.
+    #[prost(uint32, tag = "5")]
+    pub tokens_left: u32,
+}
 /// How much a log line matters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
 #[repr(i32)]
@@ -818,6 +880,22 @@ pub mod host_service_client {
             req.extensions_mut().insert(GrpcMethod::new("clawd.plugin.v1.HostService", "SetSecret"));
             self.inner.unary(req, path, codec).await
         }
+        /// Asks the model of a call's conversation for words, of which nothing else of that conversation is told. Only for a plugin that
+        /// its owner gave a budget of tokens.
+        pub async fn generate(
+            &mut self,
+            request: impl tonic::IntoRequest<super::HostServiceGenerateRequest>,
+        ) -> std::result::Result<tonic::Response<super::HostServiceGenerateResponse>, tonic::Status> {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| tonic::Status::unknown(format!("Service was not ready: {}", e.into())))?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static("/clawd.plugin.v1.HostService/Generate");
+            let mut req = request.into_request();
+            req.extensions_mut().insert(GrpcMethod::new("clawd.plugin.v1.HostService", "Generate"));
+            self.inner.unary(req, path, codec).await
+        }
     }
 }
 /// Generated server implementations.
@@ -897,6 +975,12 @@ pub mod host_service_server {
             &self,
             request: tonic::Request<super::SetSecretRequest>,
         ) -> std::result::Result<tonic::Response<super::SetSecretResponse>, tonic::Status>;
+        /// Asks the model of a call's conversation for words, of which nothing else of that conversation is told. Only for a plugin that
+        /// its owner gave a budget of tokens.
+        async fn generate(
+            &self,
+            request: tonic::Request<super::HostServiceGenerateRequest>,
+        ) -> std::result::Result<tonic::Response<super::HostServiceGenerateResponse>, tonic::Status>;
     }
     /// Served by the host on a unix socket of that plugin alone. Each call carries "authorization: Bearer \<outbound_token>"
     /// and is checked against the grant.
@@ -1362,6 +1446,34 @@ pub mod host_service_server {
                     };
                     Box::pin(fut)
                 }
+                "/clawd.plugin.v1.HostService/Generate" => {
+                    #[allow(non_camel_case_types)]
+                    struct GenerateSvc<T: HostService>(pub Arc<T>);
+                    impl<T: HostService> tonic::server::UnaryService<super::HostServiceGenerateRequest> for GenerateSvc<T> {
+                        type Response = super::HostServiceGenerateResponse;
+                        type Future = BoxFuture<tonic::Response<Self::Response>, tonic::Status>;
+                        fn call(&mut self, request: tonic::Request<super::HostServiceGenerateRequest>) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move { <T as HostService>::generate(&inner, request).await };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = GenerateSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(accept_compression_encodings, send_compression_encodings)
+                            .apply_max_message_size_config(max_decoding_message_size, max_encoding_message_size);
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
                 _ => Box::pin(async move {
                     let mut response = http::Response::new(tonic::body::Body::default());
                     let headers = response.headers_mut();
@@ -1683,6 +1795,9 @@ pub struct GenerateRequest {
     /// What it may call.
     #[prost(message, repeated, tag = "5")]
     pub tools: ::prost::alloc::vec::Vec<ToolDeclaration>,
+    /// The most that it may answer; 0 for as much as the model gives.
+    #[prost(uint32, tag = "6")]
+    pub max_tokens: u32,
 }
 /// One side's words.
 #[derive(Clone, PartialEq, ::prost::Message)]

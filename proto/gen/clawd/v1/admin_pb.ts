@@ -3733,7 +3733,7 @@ export const MemoryService: GenService<{
     output: typeof VerifyMemoryResponseSchema;
   },
   /**
-   * Throws the store away and makes it anew; sends progress until it is done.
+   * Makes the store anew, while searches are answered from the one before; sends progress until it is done.
    *
    * @generated from rpc clawd.v1.MemoryService.Rebuild
    */

@@ -14,7 +14,7 @@ import type { JsonObject, Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file clawd/plugin/v1/host.proto.
  */
 export const file_clawd_plugin_v1_host: GenFile = /*@__PURE__*/
-  fileDesc("ChpjbGF3ZC9wbHVnaW4vdjEvaG9zdC5wcm90bxIPY2xhd2QucGx1Z2luLnYxIkcKCkxvZ1JlcXVlc3QSKAoFbGV2ZWwYASABKA4yGS5jbGF3ZC5wbHVnaW4udjEuTG9nTGV2ZWwSDwoHbWVzc2FnZRgCIAEoCSINCgtMb2dSZXNwb25zZSItCg1SZWNhbGxSZXF1ZXN0Eg0KBXF1ZXJ5GAEgASgJEg0KBWxpbWl0GAIgASgNIj0KDlJlY2FsbFJlc3BvbnNlEisKBGhpdHMYASADKAsyHS5jbGF3ZC5wbHVnaW4udjEuUmVjb2xsZWN0aW9uIiwKDFJlY29sbGVjdGlvbhIMCgR0ZXh0GAEgASgJEg4KBnNvdXJjZRgCIAEoCSIwCg9Qcm9ncmVzc1JlcXVlc3QSDwoHY2FsbF9pZBgBIAEoCRIMCgR0ZXh0GAIgASgJIhIKEFByb2dyZXNzUmVzcG9uc2UiYgoKQXNrUmVxdWVzdBIPCgdjYWxsX2lkGAEgASgJEhAKCHF1ZXN0aW9uGAIgASgJEjEKEHJlcXVlc3RlZF9zY2hlbWEYAyABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0IlYKC0Fza1Jlc3BvbnNlEgsKA3llcxgBIAEoCBIQCghhbnN3ZXJlZBgCIAEoCBIoCgdjb250ZW50GAMgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdCJiChpIb3N0U2VydmljZUNhbGxUb29sUmVxdWVzdBIPCgdjYWxsX2lkGAEgASgJEgwKBHRvb2wYAiABKAkSJQoEYXJncxgDIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QiPQobSG9zdFNlcnZpY2VDYWxsVG9vbFJlc3BvbnNlEgwKBHRleHQYASABKAkSEAoIaXNfZXJyb3IYAiABKAgiHgoPR2V0VmFsdWVSZXF1ZXN0EgsKA2tleRgBIAEoCSJIChBHZXRWYWx1ZVJlc3BvbnNlEg0KBWZvdW5kGAEgASgIEiUKBXZhbHVlGAIgASgLMhYuZ29vZ2xlLnByb3RvYnVmLlZhbHVlIkUKD1NldFZhbHVlUmVxdWVzdBILCgNrZXkYASABKAkSJQoFdmFsdWUYAiABKAsyFi5nb29nbGUucHJvdG9idWYuVmFsdWUiEgoQU2V0VmFsdWVSZXNwb25zZSIhChJEZWxldGVWYWx1ZVJlcXVlc3QSCwoDa2V5GAEgASgJIhUKE0RlbGV0ZVZhbHVlUmVzcG9uc2UiIQoPTGlzdEtleXNSZXF1ZXN0Eg4KBnByZWZpeBgBIAEoCSIgChBMaXN0S2V5c1Jlc3BvbnNlEgwKBGtleXMYASADKAkiTAoUV3JpdGVBcnRpZmFjdFJlcXVlc3QSEwoLYXJ0aWZhY3RfaWQYASABKAkSDAoEZGF0YRgCIAEoDBIRCgltaW1lX3R5cGUYAyABKAkiQAoVV3JpdGVBcnRpZmFjdFJlc3BvbnNlEhMKC2FydGlmYWN0X2lkGAEgASgJEhIKCnNpemVfYnl0ZXMYAiABKAEiVQoTUmVhZEFydGlmYWN0UmVxdWVzdBITCgthcnRpZmFjdF9pZBgBIAEoCRIUCgxvZmZzZXRfYnl0ZXMYAiABKAESEwoLbGltaXRfYnl0ZXMYAyABKA0iJAoUUmVhZEFydGlmYWN0UmVzcG9uc2USDAoEZGF0YRgBIAEoDCKBAQoMT2ZmZXJSZXF1ZXN0Ei8KBXRvb2xzGAEgAygLMiAuY2xhd2QucGx1Z2luLnYxLlRvb2xEZWNsYXJhdGlvbhJACg5zbGFzaF9jb21tYW5kcxgCIAMoCzIoLmNsYXdkLnBsdWdpbi52MS5TbGFzaENvbW1hbmREZWNsYXJhdGlvbiIwCg1PZmZlclJlc3BvbnNlEg0KBW5hbWVzGAEgAygJEhAKCHByb2JsZW1zGAIgAygJIh8KEEdldFNlY3JldFJlcXVlc3QSCwoDa2V5GAEgASgJIjEKEUdldFNlY3JldFJlc3BvbnNlEg0KBWZvdW5kGAEgASgIEg0KBXZhbHVlGAIgASgJIi4KEFNldFNlY3JldFJlcXVlc3QSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJIhMKEVNldFNlY3JldFJlc3BvbnNlKnoKCExvZ0xldmVsEhkKFUxPR19MRVZFTF9VTlNQRUNJRklFRBAAEhMKD0xPR19MRVZFTF9ERUJVRxABEhIKDkxPR19MRVZFTF9JTkZPEAISFQoRTE9HX0xFVkVMX1dBUk5JTkcQAxITCg9MT0dfTEVWRUxfRVJST1IQBDKOCQoLSG9zdFNlcnZpY2USQAoDTG9nEhsuY2xhd2QucGx1Z2luLnYxLkxvZ1JlcXVlc3QaHC5jbGF3ZC5wbHVnaW4udjEuTG9nUmVzcG9uc2USSQoGUmVjYWxsEh4uY2xhd2QucGx1Z2luLnYxLlJlY2FsbFJlcXVlc3QaHy5jbGF3ZC5wbHVnaW4udjEuUmVjYWxsUmVzcG9uc2USTwoIUHJvZ3Jlc3MSIC5jbGF3ZC5wbHVnaW4udjEuUHJvZ3Jlc3NSZXF1ZXN0GiEuY2xhd2QucGx1Z2luLnYxLlByb2dyZXNzUmVzcG9uc2USQAoDQXNrEhsuY2xhd2QucGx1Z2luLnYxLkFza1JlcXVlc3QaHC5jbGF3ZC5wbHVnaW4udjEuQXNrUmVzcG9uc2USZQoIQ2FsbFRvb2wSKy5jbGF3ZC5wbHVnaW4udjEuSG9zdFNlcnZpY2VDYWxsVG9vbFJlcXVlc3QaLC5jbGF3ZC5wbHVnaW4udjEuSG9zdFNlcnZpY2VDYWxsVG9vbFJlc3BvbnNlEk8KCEdldFZhbHVlEiAuY2xhd2QucGx1Z2luLnYxLkdldFZhbHVlUmVxdWVzdBohLmNsYXdkLnBsdWdpbi52MS5HZXRWYWx1ZVJlc3BvbnNlEk8KCFNldFZhbHVlEiAuY2xhd2QucGx1Z2luLnYxLlNldFZhbHVlUmVxdWVzdBohLmNsYXdkLnBsdWdpbi52MS5TZXRWYWx1ZVJlc3BvbnNlElgKC0RlbGV0ZVZhbHVlEiMuY2xhd2QucGx1Z2luLnYxLkRlbGV0ZVZhbHVlUmVxdWVzdBokLmNsYXdkLnBsdWdpbi52MS5EZWxldGVWYWx1ZVJlc3BvbnNlEk8KCExpc3RLZXlzEiAuY2xhd2QucGx1Z2luLnYxLkxpc3RLZXlzUmVxdWVzdBohLmNsYXdkLnBsdWdpbi52MS5MaXN0S2V5c1Jlc3BvbnNlEl4KDVdyaXRlQXJ0aWZhY3QSJS5jbGF3ZC5wbHVnaW4udjEuV3JpdGVBcnRpZmFjdFJlcXVlc3QaJi5jbGF3ZC5wbHVnaW4udjEuV3JpdGVBcnRpZmFjdFJlc3BvbnNlElsKDFJlYWRBcnRpZmFjdBIkLmNsYXdkLnBsdWdpbi52MS5SZWFkQXJ0aWZhY3RSZXF1ZXN0GiUuY2xhd2QucGx1Z2luLnYxLlJlYWRBcnRpZmFjdFJlc3BvbnNlEkYKBU9mZmVyEh0uY2xhd2QucGx1Z2luLnYxLk9mZmVyUmVxdWVzdBoeLmNsYXdkLnBsdWdpbi52MS5PZmZlclJlc3BvbnNlElIKCUdldFNlY3JldBIhLmNsYXdkLnBsdWdpbi52MS5HZXRTZWNyZXRSZXF1ZXN0GiIuY2xhd2QucGx1Z2luLnYxLkdldFNlY3JldFJlc3BvbnNlElIKCVNldFNlY3JldBIhLmNsYXdkLnBsdWdpbi52MS5TZXRTZWNyZXRSZXF1ZXN0GiIuY2xhd2QucGx1Z2luLnYxLlNldFNlY3JldFJlc3BvbnNlYgZwcm90bzM", [file_clawd_plugin_v1_manifest, file_google_protobuf_struct]);
+  fileDesc("ChpjbGF3ZC9wbHVnaW4vdjEvaG9zdC5wcm90bxIPY2xhd2QucGx1Z2luLnYxIkcKCkxvZ1JlcXVlc3QSKAoFbGV2ZWwYASABKA4yGS5jbGF3ZC5wbHVnaW4udjEuTG9nTGV2ZWwSDwoHbWVzc2FnZRgCIAEoCSINCgtMb2dSZXNwb25zZSItCg1SZWNhbGxSZXF1ZXN0Eg0KBXF1ZXJ5GAEgASgJEg0KBWxpbWl0GAIgASgNIj0KDlJlY2FsbFJlc3BvbnNlEisKBGhpdHMYASADKAsyHS5jbGF3ZC5wbHVnaW4udjEuUmVjb2xsZWN0aW9uIiwKDFJlY29sbGVjdGlvbhIMCgR0ZXh0GAEgASgJEg4KBnNvdXJjZRgCIAEoCSIwCg9Qcm9ncmVzc1JlcXVlc3QSDwoHY2FsbF9pZBgBIAEoCRIMCgR0ZXh0GAIgASgJIhIKEFByb2dyZXNzUmVzcG9uc2UiYgoKQXNrUmVxdWVzdBIPCgdjYWxsX2lkGAEgASgJEhAKCHF1ZXN0aW9uGAIgASgJEjEKEHJlcXVlc3RlZF9zY2hlbWEYAyABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0IlYKC0Fza1Jlc3BvbnNlEgsKA3llcxgBIAEoCBIQCghhbnN3ZXJlZBgCIAEoCBIoCgdjb250ZW50GAMgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdCJiChpIb3N0U2VydmljZUNhbGxUb29sUmVxdWVzdBIPCgdjYWxsX2lkGAEgASgJEgwKBHRvb2wYAiABKAkSJQoEYXJncxgDIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QiPQobSG9zdFNlcnZpY2VDYWxsVG9vbFJlc3BvbnNlEgwKBHRleHQYASABKAkSEAoIaXNfZXJyb3IYAiABKAgiHgoPR2V0VmFsdWVSZXF1ZXN0EgsKA2tleRgBIAEoCSJIChBHZXRWYWx1ZVJlc3BvbnNlEg0KBWZvdW5kGAEgASgIEiUKBXZhbHVlGAIgASgLMhYuZ29vZ2xlLnByb3RvYnVmLlZhbHVlIkUKD1NldFZhbHVlUmVxdWVzdBILCgNrZXkYASABKAkSJQoFdmFsdWUYAiABKAsyFi5nb29nbGUucHJvdG9idWYuVmFsdWUiEgoQU2V0VmFsdWVSZXNwb25zZSIhChJEZWxldGVWYWx1ZVJlcXVlc3QSCwoDa2V5GAEgASgJIhUKE0RlbGV0ZVZhbHVlUmVzcG9uc2UiIQoPTGlzdEtleXNSZXF1ZXN0Eg4KBnByZWZpeBgBIAEoCSIgChBMaXN0S2V5c1Jlc3BvbnNlEgwKBGtleXMYASADKAkiTAoUV3JpdGVBcnRpZmFjdFJlcXVlc3QSEwoLYXJ0aWZhY3RfaWQYASABKAkSDAoEZGF0YRgCIAEoDBIRCgltaW1lX3R5cGUYAyABKAkiQAoVV3JpdGVBcnRpZmFjdFJlc3BvbnNlEhMKC2FydGlmYWN0X2lkGAEgASgJEhIKCnNpemVfYnl0ZXMYAiABKAEiVQoTUmVhZEFydGlmYWN0UmVxdWVzdBITCgthcnRpZmFjdF9pZBgBIAEoCRIUCgxvZmZzZXRfYnl0ZXMYAiABKAESEwoLbGltaXRfYnl0ZXMYAyABKA0iJAoUUmVhZEFydGlmYWN0UmVzcG9uc2USDAoEZGF0YRgBIAEoDCKBAQoMT2ZmZXJSZXF1ZXN0Ei8KBXRvb2xzGAEgAygLMiAuY2xhd2QucGx1Z2luLnYxLlRvb2xEZWNsYXJhdGlvbhJACg5zbGFzaF9jb21tYW5kcxgCIAMoCzIoLmNsYXdkLnBsdWdpbi52MS5TbGFzaENvbW1hbmREZWNsYXJhdGlvbiIwCg1PZmZlclJlc3BvbnNlEg0KBW5hbWVzGAEgAygJEhAKCHByb2JsZW1zGAIgAygJIh8KEEdldFNlY3JldFJlcXVlc3QSCwoDa2V5GAEgASgJIjEKEUdldFNlY3JldFJlc3BvbnNlEg0KBWZvdW5kGAEgASgIEg0KBXZhbHVlGAIgASgJIi4KEFNldFNlY3JldFJlcXVlc3QSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJIhMKEVNldFNlY3JldFJlc3BvbnNlIoUBChpIb3N0U2VydmljZUdlbmVyYXRlUmVxdWVzdBIPCgdjYWxsX2lkGAEgASgJEg4KBnN5c3RlbRgCIAEoCRIyCghtZXNzYWdlcxgDIAMoCzIgLmNsYXdkLnBsdWdpbi52MS5HZW5lcmF0ZU1lc3NhZ2USEgoKbWF4X3Rva2VucxgEIAEoDSJNCg9HZW5lcmF0ZU1lc3NhZ2USDAoEcm9sZRgBIAEoCRIsCgVwYXJ0cxgCIAMoCzIdLmNsYXdkLnBsdWdpbi52MS5HZW5lcmF0ZVBhcnQiJgoMR2VuZXJhdGVQYXJ0Eg4KBHRleHQYASABKAlIAEIGCgRraW5kIm0KG0hvc3RTZXJ2aWNlR2VuZXJhdGVSZXNwb25zZRIMCgR0ZXh0GAEgASgJEgwKBHN0b3AYAiABKAkSDQoFbW9kZWwYAyABKAkSDgoGdG9rZW5zGAQgASgNEhMKC3Rva2Vuc19sZWZ0GAUgASgNKnoKCExvZ0xldmVsEhkKFUxPR19MRVZFTF9VTlNQRUNJRklFRBAAEhMKD0xPR19MRVZFTF9ERUJVRxABEhIKDkxPR19MRVZFTF9JTkZPEAISFQoRTE9HX0xFVkVMX1dBUk5JTkcQAxITCg9MT0dfTEVWRUxfRVJST1IQBDL1CQoLSG9zdFNlcnZpY2USQAoDTG9nEhsuY2xhd2QucGx1Z2luLnYxLkxvZ1JlcXVlc3QaHC5jbGF3ZC5wbHVnaW4udjEuTG9nUmVzcG9uc2USSQoGUmVjYWxsEh4uY2xhd2QucGx1Z2luLnYxLlJlY2FsbFJlcXVlc3QaHy5jbGF3ZC5wbHVnaW4udjEuUmVjYWxsUmVzcG9uc2USTwoIUHJvZ3Jlc3MSIC5jbGF3ZC5wbHVnaW4udjEuUHJvZ3Jlc3NSZXF1ZXN0GiEuY2xhd2QucGx1Z2luLnYxLlByb2dyZXNzUmVzcG9uc2USQAoDQXNrEhsuY2xhd2QucGx1Z2luLnYxLkFza1JlcXVlc3QaHC5jbGF3ZC5wbHVnaW4udjEuQXNrUmVzcG9uc2USZQoIQ2FsbFRvb2wSKy5jbGF3ZC5wbHVnaW4udjEuSG9zdFNlcnZpY2VDYWxsVG9vbFJlcXVlc3QaLC5jbGF3ZC5wbHVnaW4udjEuSG9zdFNlcnZpY2VDYWxsVG9vbFJlc3BvbnNlEk8KCEdldFZhbHVlEiAuY2xhd2QucGx1Z2luLnYxLkdldFZhbHVlUmVxdWVzdBohLmNsYXdkLnBsdWdpbi52MS5HZXRWYWx1ZVJlc3BvbnNlEk8KCFNldFZhbHVlEiAuY2xhd2QucGx1Z2luLnYxLlNldFZhbHVlUmVxdWVzdBohLmNsYXdkLnBsdWdpbi52MS5TZXRWYWx1ZVJlc3BvbnNlElgKC0RlbGV0ZVZhbHVlEiMuY2xhd2QucGx1Z2luLnYxLkRlbGV0ZVZhbHVlUmVxdWVzdBokLmNsYXdkLnBsdWdpbi52MS5EZWxldGVWYWx1ZVJlc3BvbnNlEk8KCExpc3RLZXlzEiAuY2xhd2QucGx1Z2luLnYxLkxpc3RLZXlzUmVxdWVzdBohLmNsYXdkLnBsdWdpbi52MS5MaXN0S2V5c1Jlc3BvbnNlEl4KDVdyaXRlQXJ0aWZhY3QSJS5jbGF3ZC5wbHVnaW4udjEuV3JpdGVBcnRpZmFjdFJlcXVlc3QaJi5jbGF3ZC5wbHVnaW4udjEuV3JpdGVBcnRpZmFjdFJlc3BvbnNlElsKDFJlYWRBcnRpZmFjdBIkLmNsYXdkLnBsdWdpbi52MS5SZWFkQXJ0aWZhY3RSZXF1ZXN0GiUuY2xhd2QucGx1Z2luLnYxLlJlYWRBcnRpZmFjdFJlc3BvbnNlEkYKBU9mZmVyEh0uY2xhd2QucGx1Z2luLnYxLk9mZmVyUmVxdWVzdBoeLmNsYXdkLnBsdWdpbi52MS5PZmZlclJlc3BvbnNlElIKCUdldFNlY3JldBIhLmNsYXdkLnBsdWdpbi52MS5HZXRTZWNyZXRSZXF1ZXN0GiIuY2xhd2QucGx1Z2luLnYxLkdldFNlY3JldFJlc3BvbnNlElIKCVNldFNlY3JldBIhLmNsYXdkLnBsdWdpbi52MS5TZXRTZWNyZXRSZXF1ZXN0GiIuY2xhd2QucGx1Z2luLnYxLlNldFNlY3JldFJlc3BvbnNlEmUKCEdlbmVyYXRlEisuY2xhd2QucGx1Z2luLnYxLkhvc3RTZXJ2aWNlR2VuZXJhdGVSZXF1ZXN0GiwuY2xhd2QucGx1Z2luLnYxLkhvc3RTZXJ2aWNlR2VuZXJhdGVSZXNwb25zZWIGcHJvdG8z", [file_clawd_plugin_v1_manifest, file_google_protobuf_struct]);
 
 /**
  * One log line.
@@ -751,6 +751,154 @@ export const SetSecretResponseSchema: GenMessage<SetSecretResponse> = /*@__PURE_
   messageDesc(file_clawd_plugin_v1_host, 28);
 
 /**
+ * What a model shall answer.
+ *
+ * @generated from message clawd.plugin.v1.HostServiceGenerateRequest
+ */
+export type HostServiceGenerateRequest = Message<"clawd.plugin.v1.HostServiceGenerateRequest"> & {
+  /**
+   * The call that it is for; must be one that this plugin is running.
+   *
+   * @generated from field: string call_id = 1;
+   */
+  callId: string;
+
+  /**
+   * What the model is told first; may be empty.
+   *
+   * @generated from field: string system = 2;
+   */
+  system: string;
+
+  /**
+   * 1 to 256 of them, the last by the user; 256 KiB in all.
+   *
+   * @generated from field: repeated clawd.plugin.v1.GenerateMessage messages = 3;
+   */
+  messages: GenerateMessage[];
+
+  /**
+   * The most that it may answer; fewer when less is left of the budget.
+   *
+   * @generated from field: uint32 max_tokens = 4;
+   */
+  maxTokens: number;
+};
+
+/**
+ * Describes the message clawd.plugin.v1.HostServiceGenerateRequest.
+ * Use `create(HostServiceGenerateRequestSchema)` to create a new message.
+ */
+export const HostServiceGenerateRequestSchema: GenMessage<HostServiceGenerateRequest> = /*@__PURE__*/
+  messageDesc(file_clawd_plugin_v1_host, 29);
+
+/**
+ * One message.
+ *
+ * @generated from message clawd.plugin.v1.GenerateMessage
+ */
+export type GenerateMessage = Message<"clawd.plugin.v1.GenerateMessage"> & {
+  /**
+   * "user" or "assistant".
+   *
+   * @generated from field: string role = 1;
+   */
+  role: string;
+
+  /**
+   * One after the other.
+   *
+   * @generated from field: repeated clawd.plugin.v1.GeneratePart parts = 2;
+   */
+  parts: GeneratePart[];
+};
+
+/**
+ * Describes the message clawd.plugin.v1.GenerateMessage.
+ * Use `create(GenerateMessageSchema)` to create a new message.
+ */
+export const GenerateMessageSchema: GenMessage<GenerateMessage> = /*@__PURE__*/
+  messageDesc(file_clawd_plugin_v1_host, 30);
+
+/**
+ * A piece of a message.
+ *
+ * @generated from message clawd.plugin.v1.GeneratePart
+ */
+export type GeneratePart = Message<"clawd.plugin.v1.GeneratePart"> & {
+  /**
+   * What it is.
+   *
+   * @generated from oneof clawd.plugin.v1.GeneratePart.kind
+   */
+  kind: {
+    /**
+     * Words.
+     *
+     * @generated from field: string text = 1;
+     */
+    value: string;
+    case: "text";
+  } | { case: undefined; value?: undefined };
+};
+
+/**
+ * Describes the message clawd.plugin.v1.GeneratePart.
+ * Use `create(GeneratePartSchema)` to create a new message.
+ */
+export const GeneratePartSchema: GenMessage<GeneratePart> = /*@__PURE__*/
+  messageDesc(file_clawd_plugin_v1_host, 31);
+
+/**
+ * What the model answered. It is counted durably by then.
+ *
+ * @generated from message clawd.plugin.v1.HostServiceGenerateResponse
+ */
+export type HostServiceGenerateResponse = Message<"clawd.plugin.v1.HostServiceGenerateResponse"> & {
+  /**
+   * Its words.
+   *
+   * @generated from field: string text = 1;
+   */
+  text: string;
+
+  /**
+   * Why it ended: "done", "length" or "refused".
+   *
+   * @generated from field: string stop = 2;
+   */
+  stop: string;
+
+  /**
+   * Who answered, "PROVIDER/NAME".
+   *
+   * @generated from field: string model = 3;
+   */
+  model: string;
+
+  /**
+   * What it took of the budget, prompt and answer.
+   *
+   * @generated from field: uint32 tokens = 4;
+   */
+  tokens: number;
+
+  /**
+   * What is left of it until the day ends, by UTC.
+   *
+   * @generated from field: uint32 tokens_left = 5;
+   */
+  tokensLeft: number;
+};
+
+/**
+ * Describes the message clawd.plugin.v1.HostServiceGenerateResponse.
+ * Use `create(HostServiceGenerateResponseSchema)` to create a new message.
+ */
+export const HostServiceGenerateResponseSchema: GenMessage<HostServiceGenerateResponse> = /*@__PURE__*/
+  messageDesc(file_clawd_plugin_v1_host, 32);
+
+/**
  * How much a log line matters.
  *
  * @generated from enum clawd.plugin.v1.LogLevel
@@ -951,6 +1099,17 @@ export const HostService: GenService<{
     methodKind: "unary";
     input: typeof SetSecretRequestSchema;
     output: typeof SetSecretResponseSchema;
+  },
+  /**
+   * Asks the model of a call's conversation for words, of which nothing else of that conversation is told. Only for a plugin that
+   * its owner gave a budget of tokens.
+   *
+   * @generated from rpc clawd.plugin.v1.HostService.Generate
+   */
+  generate: {
+    methodKind: "unary";
+    input: typeof HostServiceGenerateRequestSchema;
+    output: typeof HostServiceGenerateResponseSchema;
   },
 }> = /*@__PURE__*/
   serviceDesc(file_clawd_plugin_v1_host, 0);

@@ -1571,6 +1571,286 @@ func (*SetSecretResponse) Descriptor() ([]byte, []int) {
 	return file_clawd_plugin_v1_host_proto_rawDescGZIP(), []int{28}
 }
 
+// What a model shall answer.
+type HostServiceGenerateRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The call that it is for; must be one that this plugin is running.
+	CallId string `protobuf:"bytes,1,opt,name=call_id,json=callId,proto3" json:"call_id,omitempty"`
+	// What the model is told first; may be empty.
+	System string `protobuf:"bytes,2,opt,name=system,proto3" json:"system,omitempty"`
+	// 1 to 256 of them, the last by the user; 256 KiB in all.
+	Messages []*GenerateMessage `protobuf:"bytes,3,rep,name=messages,proto3" json:"messages,omitempty"`
+	// The most that it may answer; fewer when less is left of the budget.
+	MaxTokens     uint32 `protobuf:"varint,4,opt,name=max_tokens,json=maxTokens,proto3" json:"max_tokens,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *HostServiceGenerateRequest) Reset() {
+	*x = HostServiceGenerateRequest{}
+	mi := &file_clawd_plugin_v1_host_proto_msgTypes[29]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *HostServiceGenerateRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*HostServiceGenerateRequest) ProtoMessage() {}
+
+func (x *HostServiceGenerateRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_clawd_plugin_v1_host_proto_msgTypes[29]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use HostServiceGenerateRequest.ProtoReflect.Descriptor instead.
+func (*HostServiceGenerateRequest) Descriptor() ([]byte, []int) {
+	return file_clawd_plugin_v1_host_proto_rawDescGZIP(), []int{29}
+}
+
+func (x *HostServiceGenerateRequest) GetCallId() string {
+	if x != nil {
+		return x.CallId
+	}
+	return ""
+}
+
+func (x *HostServiceGenerateRequest) GetSystem() string {
+	if x != nil {
+		return x.System
+	}
+	return ""
+}
+
+func (x *HostServiceGenerateRequest) GetMessages() []*GenerateMessage {
+	if x != nil {
+		return x.Messages
+	}
+	return nil
+}
+
+func (x *HostServiceGenerateRequest) GetMaxTokens() uint32 {
+	if x != nil {
+		return x.MaxTokens
+	}
+	return 0
+}
+
+// One message.
+type GenerateMessage struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// "user" or "assistant".
+	Role string `protobuf:"bytes,1,opt,name=role,proto3" json:"role,omitempty"`
+	// One after the other.
+	Parts         []*GeneratePart `protobuf:"bytes,2,rep,name=parts,proto3" json:"parts,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GenerateMessage) Reset() {
+	*x = GenerateMessage{}
+	mi := &file_clawd_plugin_v1_host_proto_msgTypes[30]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GenerateMessage) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GenerateMessage) ProtoMessage() {}
+
+func (x *GenerateMessage) ProtoReflect() protoreflect.Message {
+	mi := &file_clawd_plugin_v1_host_proto_msgTypes[30]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GenerateMessage.ProtoReflect.Descriptor instead.
+func (*GenerateMessage) Descriptor() ([]byte, []int) {
+	return file_clawd_plugin_v1_host_proto_rawDescGZIP(), []int{30}
+}
+
+func (x *GenerateMessage) GetRole() string {
+	if x != nil {
+		return x.Role
+	}
+	return ""
+}
+
+func (x *GenerateMessage) GetParts() []*GeneratePart {
+	if x != nil {
+		return x.Parts
+	}
+	return nil
+}
+
+// A piece of a message.
+type GeneratePart struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// What it is.
+	//
+	// Types that are valid to be assigned to Kind:
+	//
+	//	*GeneratePart_Text
+	Kind          isGeneratePart_Kind `protobuf_oneof:"kind"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GeneratePart) Reset() {
+	*x = GeneratePart{}
+	mi := &file_clawd_plugin_v1_host_proto_msgTypes[31]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GeneratePart) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GeneratePart) ProtoMessage() {}
+
+func (x *GeneratePart) ProtoReflect() protoreflect.Message {
+	mi := &file_clawd_plugin_v1_host_proto_msgTypes[31]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GeneratePart.ProtoReflect.Descriptor instead.
+func (*GeneratePart) Descriptor() ([]byte, []int) {
+	return file_clawd_plugin_v1_host_proto_rawDescGZIP(), []int{31}
+}
+
+func (x *GeneratePart) GetKind() isGeneratePart_Kind {
+	if x != nil {
+		return x.Kind
+	}
+	return nil
+}
+
+func (x *GeneratePart) GetText() string {
+	if x != nil {
+		if x, ok := x.Kind.(*GeneratePart_Text); ok {
+			return x.Text
+		}
+	}
+	return ""
+}
+
+type isGeneratePart_Kind interface {
+	isGeneratePart_Kind()
+}
+
+type GeneratePart_Text struct {
+	// Words.
+	Text string `protobuf:"bytes,1,opt,name=text,proto3,oneof"`
+}
+
+func (*GeneratePart_Text) isGeneratePart_Kind() {}
+
+// What the model answered. It is counted durably by then.
+type HostServiceGenerateResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Its words.
+	Text string `protobuf:"bytes,1,opt,name=text,proto3" json:"text,omitempty"`
+	// Why it ended: "done", "length" or "refused".
+	Stop string `protobuf:"bytes,2,opt,name=stop,proto3" json:"stop,omitempty"`
+	// Who answered, "PROVIDER/NAME".
+	Model string `protobuf:"bytes,3,opt,name=model,proto3" json:"model,omitempty"`
+	// What it took of the budget, prompt and answer.
+	Tokens uint32 `protobuf:"varint,4,opt,name=tokens,proto3" json:"tokens,omitempty"`
+	// What is left of it until the day ends, by UTC.
+	TokensLeft    uint32 `protobuf:"varint,5,opt,name=tokens_left,json=tokensLeft,proto3" json:"tokens_left,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *HostServiceGenerateResponse) Reset() {
+	*x = HostServiceGenerateResponse{}
+	mi := &file_clawd_plugin_v1_host_proto_msgTypes[32]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *HostServiceGenerateResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*HostServiceGenerateResponse) ProtoMessage() {}
+
+func (x *HostServiceGenerateResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_clawd_plugin_v1_host_proto_msgTypes[32]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use HostServiceGenerateResponse.ProtoReflect.Descriptor instead.
+func (*HostServiceGenerateResponse) Descriptor() ([]byte, []int) {
+	return file_clawd_plugin_v1_host_proto_rawDescGZIP(), []int{32}
+}
+
+func (x *HostServiceGenerateResponse) GetText() string {
+	if x != nil {
+		return x.Text
+	}
+	return ""
+}
+
+func (x *HostServiceGenerateResponse) GetStop() string {
+	if x != nil {
+		return x.Stop
+	}
+	return ""
+}
+
+func (x *HostServiceGenerateResponse) GetModel() string {
+	if x != nil {
+		return x.Model
+	}
+	return ""
+}
+
+func (x *HostServiceGenerateResponse) GetTokens() uint32 {
+	if x != nil {
+		return x.Tokens
+	}
+	return 0
+}
+
+func (x *HostServiceGenerateResponse) GetTokensLeft() uint32 {
+	if x != nil {
+		return x.TokensLeft
+	}
+	return 0
+}
+
 var File_clawd_plugin_v1_host_proto protoreflect.FileDescriptor
 
 const file_clawd_plugin_v1_host_proto_rawDesc = "" +
@@ -1657,13 +1937,32 @@ const file_clawd_plugin_v1_host_proto_rawDesc = "" +
 	"\x10SetSecretRequest\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value\"\x13\n" +
-	"\x11SetSecretResponse*z\n" +
+	"\x11SetSecretResponse\"\xaa\x01\n" +
+	"\x1aHostServiceGenerateRequest\x12\x17\n" +
+	"\acall_id\x18\x01 \x01(\tR\x06callId\x12\x16\n" +
+	"\x06system\x18\x02 \x01(\tR\x06system\x12<\n" +
+	"\bmessages\x18\x03 \x03(\v2 .clawd.plugin.v1.GenerateMessageR\bmessages\x12\x1d\n" +
+	"\n" +
+	"max_tokens\x18\x04 \x01(\rR\tmaxTokens\"Z\n" +
+	"\x0fGenerateMessage\x12\x12\n" +
+	"\x04role\x18\x01 \x01(\tR\x04role\x123\n" +
+	"\x05parts\x18\x02 \x03(\v2\x1d.clawd.plugin.v1.GeneratePartR\x05parts\",\n" +
+	"\fGeneratePart\x12\x14\n" +
+	"\x04text\x18\x01 \x01(\tH\x00R\x04textB\x06\n" +
+	"\x04kind\"\x94\x01\n" +
+	"\x1bHostServiceGenerateResponse\x12\x12\n" +
+	"\x04text\x18\x01 \x01(\tR\x04text\x12\x12\n" +
+	"\x04stop\x18\x02 \x01(\tR\x04stop\x12\x14\n" +
+	"\x05model\x18\x03 \x01(\tR\x05model\x12\x16\n" +
+	"\x06tokens\x18\x04 \x01(\rR\x06tokens\x12\x1f\n" +
+	"\vtokens_left\x18\x05 \x01(\rR\n" +
+	"tokensLeft*z\n" +
 	"\bLogLevel\x12\x19\n" +
 	"\x15LOG_LEVEL_UNSPECIFIED\x10\x00\x12\x13\n" +
 	"\x0fLOG_LEVEL_DEBUG\x10\x01\x12\x12\n" +
 	"\x0eLOG_LEVEL_INFO\x10\x02\x12\x15\n" +
 	"\x11LOG_LEVEL_WARNING\x10\x03\x12\x13\n" +
-	"\x0fLOG_LEVEL_ERROR\x10\x042\x8e\t\n" +
+	"\x0fLOG_LEVEL_ERROR\x10\x042\xf5\t\n" +
 	"\vHostService\x12@\n" +
 	"\x03Log\x12\x1b.clawd.plugin.v1.LogRequest\x1a\x1c.clawd.plugin.v1.LogResponse\x12I\n" +
 	"\x06Recall\x12\x1e.clawd.plugin.v1.RecallRequest\x1a\x1f.clawd.plugin.v1.RecallResponse\x12O\n" +
@@ -1678,7 +1977,8 @@ const file_clawd_plugin_v1_host_proto_rawDesc = "" +
 	"\fReadArtifact\x12$.clawd.plugin.v1.ReadArtifactRequest\x1a%.clawd.plugin.v1.ReadArtifactResponse\x12F\n" +
 	"\x05Offer\x12\x1d.clawd.plugin.v1.OfferRequest\x1a\x1e.clawd.plugin.v1.OfferResponse\x12R\n" +
 	"\tGetSecret\x12!.clawd.plugin.v1.GetSecretRequest\x1a\".clawd.plugin.v1.GetSecretResponse\x12R\n" +
-	"\tSetSecret\x12!.clawd.plugin.v1.SetSecretRequest\x1a\".clawd.plugin.v1.SetSecretResponseB\xad\x01\n" +
+	"\tSetSecret\x12!.clawd.plugin.v1.SetSecretRequest\x1a\".clawd.plugin.v1.SetSecretResponse\x12e\n" +
+	"\bGenerate\x12+.clawd.plugin.v1.HostServiceGenerateRequest\x1a,.clawd.plugin.v1.HostServiceGenerateResponseB\xad\x01\n" +
 	"\x13com.clawd.plugin.v1B\tHostProtoP\x01Z-clawd.dev/plugin/gen/clawd/plugin/v1;pluginv1\xa2\x02\x03CPX\xaa\x02\x0fClawd.Plugin.V1\xca\x02\x0fClawd\\Plugin\\V1\xe2\x02\x1bClawd\\Plugin\\V1\\GPBMetadata\xea\x02\x11Clawd::Plugin::V1b\x06proto3"
 
 var (
@@ -1694,7 +1994,7 @@ func file_clawd_plugin_v1_host_proto_rawDescGZIP() []byte {
 }
 
 var file_clawd_plugin_v1_host_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_clawd_plugin_v1_host_proto_msgTypes = make([]protoimpl.MessageInfo, 29)
+var file_clawd_plugin_v1_host_proto_msgTypes = make([]protoimpl.MessageInfo, 33)
 var file_clawd_plugin_v1_host_proto_goTypes = []any{
 	(LogLevel)(0),                       // 0: clawd.plugin.v1.LogLevel
 	(*LogRequest)(nil),                  // 1: clawd.plugin.v1.LogRequest
@@ -1726,54 +2026,62 @@ var file_clawd_plugin_v1_host_proto_goTypes = []any{
 	(*GetSecretResponse)(nil),           // 27: clawd.plugin.v1.GetSecretResponse
 	(*SetSecretRequest)(nil),            // 28: clawd.plugin.v1.SetSecretRequest
 	(*SetSecretResponse)(nil),           // 29: clawd.plugin.v1.SetSecretResponse
-	(*structpb.Struct)(nil),             // 30: google.protobuf.Struct
-	(*structpb.Value)(nil),              // 31: google.protobuf.Value
-	(*ToolDeclaration)(nil),             // 32: clawd.plugin.v1.ToolDeclaration
-	(*SlashCommandDeclaration)(nil),     // 33: clawd.plugin.v1.SlashCommandDeclaration
+	(*HostServiceGenerateRequest)(nil),  // 30: clawd.plugin.v1.HostServiceGenerateRequest
+	(*GenerateMessage)(nil),             // 31: clawd.plugin.v1.GenerateMessage
+	(*GeneratePart)(nil),                // 32: clawd.plugin.v1.GeneratePart
+	(*HostServiceGenerateResponse)(nil), // 33: clawd.plugin.v1.HostServiceGenerateResponse
+	(*structpb.Struct)(nil),             // 34: google.protobuf.Struct
+	(*structpb.Value)(nil),              // 35: google.protobuf.Value
+	(*ToolDeclaration)(nil),             // 36: clawd.plugin.v1.ToolDeclaration
+	(*SlashCommandDeclaration)(nil),     // 37: clawd.plugin.v1.SlashCommandDeclaration
 }
 var file_clawd_plugin_v1_host_proto_depIdxs = []int32{
 	0,  // 0: clawd.plugin.v1.LogRequest.level:type_name -> clawd.plugin.v1.LogLevel
 	5,  // 1: clawd.plugin.v1.RecallResponse.hits:type_name -> clawd.plugin.v1.Recollection
-	30, // 2: clawd.plugin.v1.AskRequest.requested_schema:type_name -> google.protobuf.Struct
-	30, // 3: clawd.plugin.v1.AskResponse.content:type_name -> google.protobuf.Struct
-	30, // 4: clawd.plugin.v1.HostServiceCallToolRequest.args:type_name -> google.protobuf.Struct
-	31, // 5: clawd.plugin.v1.GetValueResponse.value:type_name -> google.protobuf.Value
-	31, // 6: clawd.plugin.v1.SetValueRequest.value:type_name -> google.protobuf.Value
-	32, // 7: clawd.plugin.v1.OfferRequest.tools:type_name -> clawd.plugin.v1.ToolDeclaration
-	33, // 8: clawd.plugin.v1.OfferRequest.slash_commands:type_name -> clawd.plugin.v1.SlashCommandDeclaration
-	1,  // 9: clawd.plugin.v1.HostService.Log:input_type -> clawd.plugin.v1.LogRequest
-	3,  // 10: clawd.plugin.v1.HostService.Recall:input_type -> clawd.plugin.v1.RecallRequest
-	6,  // 11: clawd.plugin.v1.HostService.Progress:input_type -> clawd.plugin.v1.ProgressRequest
-	8,  // 12: clawd.plugin.v1.HostService.Ask:input_type -> clawd.plugin.v1.AskRequest
-	10, // 13: clawd.plugin.v1.HostService.CallTool:input_type -> clawd.plugin.v1.HostServiceCallToolRequest
-	12, // 14: clawd.plugin.v1.HostService.GetValue:input_type -> clawd.plugin.v1.GetValueRequest
-	14, // 15: clawd.plugin.v1.HostService.SetValue:input_type -> clawd.plugin.v1.SetValueRequest
-	16, // 16: clawd.plugin.v1.HostService.DeleteValue:input_type -> clawd.plugin.v1.DeleteValueRequest
-	18, // 17: clawd.plugin.v1.HostService.ListKeys:input_type -> clawd.plugin.v1.ListKeysRequest
-	20, // 18: clawd.plugin.v1.HostService.WriteArtifact:input_type -> clawd.plugin.v1.WriteArtifactRequest
-	22, // 19: clawd.plugin.v1.HostService.ReadArtifact:input_type -> clawd.plugin.v1.ReadArtifactRequest
-	24, // 20: clawd.plugin.v1.HostService.Offer:input_type -> clawd.plugin.v1.OfferRequest
-	26, // 21: clawd.plugin.v1.HostService.GetSecret:input_type -> clawd.plugin.v1.GetSecretRequest
-	28, // 22: clawd.plugin.v1.HostService.SetSecret:input_type -> clawd.plugin.v1.SetSecretRequest
-	2,  // 23: clawd.plugin.v1.HostService.Log:output_type -> clawd.plugin.v1.LogResponse
-	4,  // 24: clawd.plugin.v1.HostService.Recall:output_type -> clawd.plugin.v1.RecallResponse
-	7,  // 25: clawd.plugin.v1.HostService.Progress:output_type -> clawd.plugin.v1.ProgressResponse
-	9,  // 26: clawd.plugin.v1.HostService.Ask:output_type -> clawd.plugin.v1.AskResponse
-	11, // 27: clawd.plugin.v1.HostService.CallTool:output_type -> clawd.plugin.v1.HostServiceCallToolResponse
-	13, // 28: clawd.plugin.v1.HostService.GetValue:output_type -> clawd.plugin.v1.GetValueResponse
-	15, // 29: clawd.plugin.v1.HostService.SetValue:output_type -> clawd.plugin.v1.SetValueResponse
-	17, // 30: clawd.plugin.v1.HostService.DeleteValue:output_type -> clawd.plugin.v1.DeleteValueResponse
-	19, // 31: clawd.plugin.v1.HostService.ListKeys:output_type -> clawd.plugin.v1.ListKeysResponse
-	21, // 32: clawd.plugin.v1.HostService.WriteArtifact:output_type -> clawd.plugin.v1.WriteArtifactResponse
-	23, // 33: clawd.plugin.v1.HostService.ReadArtifact:output_type -> clawd.plugin.v1.ReadArtifactResponse
-	25, // 34: clawd.plugin.v1.HostService.Offer:output_type -> clawd.plugin.v1.OfferResponse
-	27, // 35: clawd.plugin.v1.HostService.GetSecret:output_type -> clawd.plugin.v1.GetSecretResponse
-	29, // 36: clawd.plugin.v1.HostService.SetSecret:output_type -> clawd.plugin.v1.SetSecretResponse
-	23, // [23:37] is the sub-list for method output_type
-	9,  // [9:23] is the sub-list for method input_type
-	9,  // [9:9] is the sub-list for extension type_name
-	9,  // [9:9] is the sub-list for extension extendee
-	0,  // [0:9] is the sub-list for field type_name
+	34, // 2: clawd.plugin.v1.AskRequest.requested_schema:type_name -> google.protobuf.Struct
+	34, // 3: clawd.plugin.v1.AskResponse.content:type_name -> google.protobuf.Struct
+	34, // 4: clawd.plugin.v1.HostServiceCallToolRequest.args:type_name -> google.protobuf.Struct
+	35, // 5: clawd.plugin.v1.GetValueResponse.value:type_name -> google.protobuf.Value
+	35, // 6: clawd.plugin.v1.SetValueRequest.value:type_name -> google.protobuf.Value
+	36, // 7: clawd.plugin.v1.OfferRequest.tools:type_name -> clawd.plugin.v1.ToolDeclaration
+	37, // 8: clawd.plugin.v1.OfferRequest.slash_commands:type_name -> clawd.plugin.v1.SlashCommandDeclaration
+	31, // 9: clawd.plugin.v1.HostServiceGenerateRequest.messages:type_name -> clawd.plugin.v1.GenerateMessage
+	32, // 10: clawd.plugin.v1.GenerateMessage.parts:type_name -> clawd.plugin.v1.GeneratePart
+	1,  // 11: clawd.plugin.v1.HostService.Log:input_type -> clawd.plugin.v1.LogRequest
+	3,  // 12: clawd.plugin.v1.HostService.Recall:input_type -> clawd.plugin.v1.RecallRequest
+	6,  // 13: clawd.plugin.v1.HostService.Progress:input_type -> clawd.plugin.v1.ProgressRequest
+	8,  // 14: clawd.plugin.v1.HostService.Ask:input_type -> clawd.plugin.v1.AskRequest
+	10, // 15: clawd.plugin.v1.HostService.CallTool:input_type -> clawd.plugin.v1.HostServiceCallToolRequest
+	12, // 16: clawd.plugin.v1.HostService.GetValue:input_type -> clawd.plugin.v1.GetValueRequest
+	14, // 17: clawd.plugin.v1.HostService.SetValue:input_type -> clawd.plugin.v1.SetValueRequest
+	16, // 18: clawd.plugin.v1.HostService.DeleteValue:input_type -> clawd.plugin.v1.DeleteValueRequest
+	18, // 19: clawd.plugin.v1.HostService.ListKeys:input_type -> clawd.plugin.v1.ListKeysRequest
+	20, // 20: clawd.plugin.v1.HostService.WriteArtifact:input_type -> clawd.plugin.v1.WriteArtifactRequest
+	22, // 21: clawd.plugin.v1.HostService.ReadArtifact:input_type -> clawd.plugin.v1.ReadArtifactRequest
+	24, // 22: clawd.plugin.v1.HostService.Offer:input_type -> clawd.plugin.v1.OfferRequest
+	26, // 23: clawd.plugin.v1.HostService.GetSecret:input_type -> clawd.plugin.v1.GetSecretRequest
+	28, // 24: clawd.plugin.v1.HostService.SetSecret:input_type -> clawd.plugin.v1.SetSecretRequest
+	30, // 25: clawd.plugin.v1.HostService.Generate:input_type -> clawd.plugin.v1.HostServiceGenerateRequest
+	2,  // 26: clawd.plugin.v1.HostService.Log:output_type -> clawd.plugin.v1.LogResponse
+	4,  // 27: clawd.plugin.v1.HostService.Recall:output_type -> clawd.plugin.v1.RecallResponse
+	7,  // 28: clawd.plugin.v1.HostService.Progress:output_type -> clawd.plugin.v1.ProgressResponse
+	9,  // 29: clawd.plugin.v1.HostService.Ask:output_type -> clawd.plugin.v1.AskResponse
+	11, // 30: clawd.plugin.v1.HostService.CallTool:output_type -> clawd.plugin.v1.HostServiceCallToolResponse
+	13, // 31: clawd.plugin.v1.HostService.GetValue:output_type -> clawd.plugin.v1.GetValueResponse
+	15, // 32: clawd.plugin.v1.HostService.SetValue:output_type -> clawd.plugin.v1.SetValueResponse
+	17, // 33: clawd.plugin.v1.HostService.DeleteValue:output_type -> clawd.plugin.v1.DeleteValueResponse
+	19, // 34: clawd.plugin.v1.HostService.ListKeys:output_type -> clawd.plugin.v1.ListKeysResponse
+	21, // 35: clawd.plugin.v1.HostService.WriteArtifact:output_type -> clawd.plugin.v1.WriteArtifactResponse
+	23, // 36: clawd.plugin.v1.HostService.ReadArtifact:output_type -> clawd.plugin.v1.ReadArtifactResponse
+	25, // 37: clawd.plugin.v1.HostService.Offer:output_type -> clawd.plugin.v1.OfferResponse
+	27, // 38: clawd.plugin.v1.HostService.GetSecret:output_type -> clawd.plugin.v1.GetSecretResponse
+	29, // 39: clawd.plugin.v1.HostService.SetSecret:output_type -> clawd.plugin.v1.SetSecretResponse
+	33, // 40: clawd.plugin.v1.HostService.Generate:output_type -> clawd.plugin.v1.HostServiceGenerateResponse
+	26, // [26:41] is the sub-list for method output_type
+	11, // [11:26] is the sub-list for method input_type
+	11, // [11:11] is the sub-list for extension type_name
+	11, // [11:11] is the sub-list for extension extendee
+	0,  // [0:11] is the sub-list for field type_name
 }
 
 func init() { file_clawd_plugin_v1_host_proto_init() }
@@ -1782,13 +2090,16 @@ func file_clawd_plugin_v1_host_proto_init() {
 		return
 	}
 	file_clawd_plugin_v1_manifest_proto_init()
+	file_clawd_plugin_v1_host_proto_msgTypes[31].OneofWrappers = []any{
+		(*GeneratePart_Text)(nil),
+	}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_clawd_plugin_v1_host_proto_rawDesc), len(file_clawd_plugin_v1_host_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   29,
+			NumMessages:   33,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -33,6 +33,7 @@ const (
 	HostService_Offer_FullMethodName         = "/clawd.plugin.v1.HostService/Offer"
 	HostService_GetSecret_FullMethodName     = "/clawd.plugin.v1.HostService/GetSecret"
 	HostService_SetSecret_FullMethodName     = "/clawd.plugin.v1.HostService/SetSecret"
+	HostService_Generate_FullMethodName      = "/clawd.plugin.v1.HostService/Generate"
 )
 
 // HostServiceClient is the client API for HostService service.
@@ -70,6 +71,9 @@ type HostServiceClient interface {
 	GetSecret(ctx context.Context, in *GetSecretRequest, opts ...grpc.CallOption) (*GetSecretResponse, error)
 	// Keeps a secret, in a file that only the host reads: it stands in no journal, and is taken out of the plugin's log.
 	SetSecret(ctx context.Context, in *SetSecretRequest, opts ...grpc.CallOption) (*SetSecretResponse, error)
+	// Asks the model of a call's conversation for words, of which nothing else of that conversation is told. Only for a plugin that
+	// its owner gave a budget of tokens.
+	Generate(ctx context.Context, in *HostServiceGenerateRequest, opts ...grpc.CallOption) (*HostServiceGenerateResponse, error)
 }
 
 type hostServiceClient struct {
@@ -220,6 +224,16 @@ func (c *hostServiceClient) SetSecret(ctx context.Context, in *SetSecretRequest,
 	return out, nil
 }
 
+func (c *hostServiceClient) Generate(ctx context.Context, in *HostServiceGenerateRequest, opts ...grpc.CallOption) (*HostServiceGenerateResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(HostServiceGenerateResponse)
+	err := c.cc.Invoke(ctx, HostService_Generate_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 // HostServiceServer is the server API for HostService service.
 // All implementations must embed UnimplementedHostServiceServer
 // for forward compatibility.
@@ -255,6 +269,9 @@ type HostServiceServer interface {
 	GetSecret(context.Context, *GetSecretRequest) (*GetSecretResponse, error)
 	// Keeps a secret, in a file that only the host reads: it stands in no journal, and is taken out of the plugin's log.
 	SetSecret(context.Context, *SetSecretRequest) (*SetSecretResponse, error)
+	// Asks the model of a call's conversation for words, of which nothing else of that conversation is told. Only for a plugin that
+	// its owner gave a budget of tokens.
+	Generate(context.Context, *HostServiceGenerateRequest) (*HostServiceGenerateResponse, error)
 	mustEmbedUnimplementedHostServiceServer()
 }
 
@@ -306,6 +323,9 @@ func (UnimplementedHostServiceServer) GetSecret(context.Context, *GetSecretReque
 }
 func (UnimplementedHostServiceServer) SetSecret(context.Context, *SetSecretRequest) (*SetSecretResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method SetSecret not implemented")
+}
+func (UnimplementedHostServiceServer) Generate(context.Context, *HostServiceGenerateRequest) (*HostServiceGenerateResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method Generate not implemented")
 }
 func (UnimplementedHostServiceServer) mustEmbedUnimplementedHostServiceServer() {}
 func (UnimplementedHostServiceServer) testEmbeddedByValue()                     {}
@@ -580,6 +600,24 @@ func _HostService_SetSecret_Handler(srv interface{}, ctx context.Context, dec fu
 	return interceptor(ctx, in, info, handler)
 }
 
+func _HostService_Generate_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(HostServiceGenerateRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(HostServiceServer).Generate(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: HostService_Generate_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(HostServiceServer).Generate(ctx, req.(*HostServiceGenerateRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 // HostService_ServiceDesc is the grpc.ServiceDesc for HostService service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -642,6 +680,10 @@ var HostService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "SetSecret",
 			Handler:    _HostService_SetSecret_Handler,
+		},
+		{
+			MethodName: "Generate",
+			Handler:    _HostService_Generate_Handler,
 		},
 	},
 	Streams:  []grpc.StreamDesc{},

@@ -1405,7 +1405,9 @@ type GenerateRequest struct {
 	// The conversation: user and assistant in turns.
 	Messages []*ModelMessage `protobuf:"bytes,4,rep,name=messages,proto3" json:"messages,omitempty"`
 	// What it may call.
-	Tools         []*ToolDeclaration `protobuf:"bytes,5,rep,name=tools,proto3" json:"tools,omitempty"`
+	Tools []*ToolDeclaration `protobuf:"bytes,5,rep,name=tools,proto3" json:"tools,omitempty"`
+	// The most that it may answer; 0 for as much as the model gives.
+	MaxTokens     uint32 `protobuf:"varint,6,opt,name=max_tokens,json=maxTokens,proto3" json:"max_tokens,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1473,6 +1475,13 @@ func (x *GenerateRequest) GetTools() []*ToolDeclaration {
 		return x.Tools
 	}
 	return nil
+}
+
+func (x *GenerateRequest) GetMaxTokens() uint32 {
+	if x != nil {
+		return x.MaxTokens
+	}
+	return 0
 }
 
 // One side's words.
@@ -2707,13 +2716,15 @@ const file_clawd_plugin_v1_plugin_proto_rawDesc = "" +
 	"\x04skip\x18\x05 \x01(\bH\x00R\x04skip\x12\x1a\n" +
 	"\afailure\x18\x06 \x01(\tH\x00R\afailure\x12\x12\n" +
 	"\x04last\x18\a \x01(\bR\x04lastB\t\n" +
-	"\averdict\"\xce\x01\n" +
+	"\averdict\"\xed\x01\n" +
 	"\x0fGenerateRequest\x12\x1a\n" +
 	"\bprovider\x18\x01 \x01(\tR\bprovider\x12\x14\n" +
 	"\x05model\x18\x02 \x01(\tR\x05model\x12\x16\n" +
 	"\x06system\x18\x03 \x01(\tR\x06system\x129\n" +
 	"\bmessages\x18\x04 \x03(\v2\x1d.clawd.plugin.v1.ModelMessageR\bmessages\x126\n" +
-	"\x05tools\x18\x05 \x03(\v2 .clawd.plugin.v1.ToolDeclarationR\x05tools\"T\n" +
+	"\x05tools\x18\x05 \x03(\v2 .clawd.plugin.v1.ToolDeclarationR\x05tools\x12\x1d\n" +
+	"\n" +
+	"max_tokens\x18\x06 \x01(\rR\tmaxTokens\"T\n" +
 	"\fModelMessage\x12\x12\n" +
 	"\x04role\x18\x01 \x01(\tR\x04role\x120\n" +
 	"\x05parts\x18\x02 \x03(\v2\x1a.clawd.plugin.v1.ModelPartR\x05parts\"\xb5\x01\n" +

@@ -228,3 +228,43 @@ class SetSecretRequest(_message.Message):
 class SetSecretResponse(_message.Message):
     __slots__ = ()
     def __init__(self) -> None: ...
+
+class HostServiceGenerateRequest(_message.Message):
+    __slots__ = ("call_id", "system", "messages", "max_tokens")
+    CALL_ID_FIELD_NUMBER: _ClassVar[int]
+    SYSTEM_FIELD_NUMBER: _ClassVar[int]
+    MESSAGES_FIELD_NUMBER: _ClassVar[int]
+    MAX_TOKENS_FIELD_NUMBER: _ClassVar[int]
+    call_id: str
+    system: str
+    messages: _containers.RepeatedCompositeFieldContainer[GenerateMessage]
+    max_tokens: int
+    def __init__(self, call_id: _Optional[str] = ..., system: _Optional[str] = ..., messages: _Optional[_Iterable[_Union[GenerateMessage, _Mapping]]] = ..., max_tokens: _Optional[int] = ...) -> None: ...
+
+class GenerateMessage(_message.Message):
+    __slots__ = ("role", "parts")
+    ROLE_FIELD_NUMBER: _ClassVar[int]
+    PARTS_FIELD_NUMBER: _ClassVar[int]
+    role: str
+    parts: _containers.RepeatedCompositeFieldContainer[GeneratePart]
+    def __init__(self, role: _Optional[str] = ..., parts: _Optional[_Iterable[_Union[GeneratePart, _Mapping]]] = ...) -> None: ...
+
+class GeneratePart(_message.Message):
+    __slots__ = ("text",)
+    TEXT_FIELD_NUMBER: _ClassVar[int]
+    text: str
+    def __init__(self, text: _Optional[str] = ...) -> None: ...
+
+class HostServiceGenerateResponse(_message.Message):
+    __slots__ = ("text", "stop", "model", "tokens", "tokens_left")
+    TEXT_FIELD_NUMBER: _ClassVar[int]
+    STOP_FIELD_NUMBER: _ClassVar[int]
+    MODEL_FIELD_NUMBER: _ClassVar[int]
+    TOKENS_FIELD_NUMBER: _ClassVar[int]
+    TOKENS_LEFT_FIELD_NUMBER: _ClassVar[int]
+    text: str
+    stop: str
+    model: str
+    tokens: int
+    tokens_left: int
+    def __init__(self, text: _Optional[str] = ..., stop: _Optional[str] = ..., model: _Optional[str] = ..., tokens: _Optional[int] = ..., tokens_left: _Optional[int] = ...) -> None: ...

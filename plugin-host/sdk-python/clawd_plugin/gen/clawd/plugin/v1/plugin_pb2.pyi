@@ -203,18 +203,20 @@ class HookAnswer(_message.Message):
     def __init__(self, modify: _Optional[_Union[_struct_pb2.Struct, _Mapping]] = ..., block: _Optional[str] = ..., answer: _Optional[_Union[_struct_pb2.Value, _Mapping]] = ..., skip: bool = ..., failure: _Optional[str] = ..., last: bool = ..., **kwargs) -> None: ...
 
 class GenerateRequest(_message.Message):
-    __slots__ = ("provider", "model", "system", "messages", "tools")
+    __slots__ = ("provider", "model", "system", "messages", "tools", "max_tokens")
     PROVIDER_FIELD_NUMBER: _ClassVar[int]
     MODEL_FIELD_NUMBER: _ClassVar[int]
     SYSTEM_FIELD_NUMBER: _ClassVar[int]
     MESSAGES_FIELD_NUMBER: _ClassVar[int]
     TOOLS_FIELD_NUMBER: _ClassVar[int]
+    MAX_TOKENS_FIELD_NUMBER: _ClassVar[int]
     provider: str
     model: str
     system: str
     messages: _containers.RepeatedCompositeFieldContainer[ModelMessage]
     tools: _containers.RepeatedCompositeFieldContainer[_manifest_pb2.ToolDeclaration]
-    def __init__(self, provider: _Optional[str] = ..., model: _Optional[str] = ..., system: _Optional[str] = ..., messages: _Optional[_Iterable[_Union[ModelMessage, _Mapping]]] = ..., tools: _Optional[_Iterable[_Union[_manifest_pb2.ToolDeclaration, _Mapping]]] = ...) -> None: ...
+    max_tokens: int
+    def __init__(self, provider: _Optional[str] = ..., model: _Optional[str] = ..., system: _Optional[str] = ..., messages: _Optional[_Iterable[_Union[ModelMessage, _Mapping]]] = ..., tools: _Optional[_Iterable[_Union[_manifest_pb2.ToolDeclaration, _Mapping]]] = ..., max_tokens: _Optional[int] = ...) -> None: ...
 
 class ModelMessage(_message.Message):
     __slots__ = ("role", "parts")
