@@ -56,10 +56,7 @@ export function openRebuild({ dir, desk, holder, vectors, closing }: RebuildMean
       if (!room.ok) return room;
       const store = await openSideStore(side.value);
       if (!store.ok) return store;
-      const done = await fill(store.value, report, signal).finally(() => {
-        filled = undefined;
-        return store.value.close();
-      });
+      const done = await fillAndClose(store.value, report, signal);
       if (!done.ok) return done;
       if (signal.aborted) return stopped(WHAT);
       const swapped = await holder.whileClosed(() => swapIn(dir));
@@ -68,6 +65,19 @@ export function openRebuild({ dir, desk, holder, vectors, closing }: RebuildMean
       return ok(done.value.progress);
     } finally {
       await leaveSide(dir);
+    }
+  }
+
+  async function fillAndClose(
+    store: SideStore,
+    report: (progress: IndexProgress) => void,
+    signal: AbortSignal,
+  ): ReturnType<typeof fill> {
+    try {
+      return await fill(store, report, signal);
+    } finally {
+      filled = undefined;
+      await store.close();
     }
   }
 

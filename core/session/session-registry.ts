@@ -11,20 +11,18 @@ import { settle } from "../domain/settle.ts";
 import type { SlashCommand, SlashOutcome } from "../domain/slash-command.ts";
 import type { Tool } from "../domain/tool.ts";
 import { artifactPieces } from "./artifact-pieces.ts";
-import { type Awake, atWork, awakeSession, listenTo, toolsIn } from "./awake-session.ts";
+import { type Awake, atWork, listenTo, toolsIn } from "./awake-session.ts";
+import { awakeSessions } from "./awake-sessions.ts";
 import { type CallNews, callNews } from "./call-news.ts";
 import { fireHooks } from "./fire-hooks.ts";
 import { commandsIn, hearCommand, runCommand } from "./hear-command.ts";
 import { hearMessage } from "./hear-message.ts";
 import { hearOpening, type Opening } from "./hear-opening.ts";
 import type { Listener, News } from "./news.ts";
-import { runProgramTurn } from "./program-turn.ts";
 import { findArtifact, foldSession, forkBodies, mayBeOpen, type Summary, summarize } from "./read-session.ts";
+import { runningTurns } from "./running-turns.ts";
 import type { TurnContext, TurnServices } from "./turn-context.ts";
-import { runTurn } from "./turn-loop.ts";
 
-/** Sessions kept folded in memory though nothing happens in them. */
-const AWAKE_LIMIT = 64;
 /** How long an orderly end waits for turns to close, milliseconds. */
 const CLOSE_LIMIT_MS = 8_000;
 /** How long it waits after that for clients to hear of it, milliseconds. */
@@ -107,99 +105,36 @@ export type SessionRegistry = {
   close(): Promise<void>;
 };
 
-/** A turn that is being worked on. */
-type Running = { readonly stop: AbortController; readonly ended: Promise<void> };
-
 export function sessionRegistry(journal: Journal, services: TurnServices): SessionRegistry {
-  const awake = new Map<string, Promise<Result<Awake>>>();
-  const running = new Map<string, Running>();
   /** Calls of programs, each with what stops it. */
   const calls = new Map<string, AbortController>();
-  /** How many requests have a session in hand: until they are done it must not be forgotten, or it had two writers. */
-  const inHand = new Map<string, number>();
   /** Aborts when no turn may run any more, and then, when nobody is to be told any more. */
   const stopping = new AbortController();
   const closing = new AbortController();
 
-  /** Folds a session's journal, settles what a stop left open, and goes on with its turn. */
-  function wake(id: string): Promise<Result<Awake>> {
-    const known = awake.get(id);
-    if (known !== undefined) {
-      // To the end of the line: the one not asked for longest is forgotten first.
-      awake.delete(id);
-      awake.set(id, known);
-      return known;
-    }
-    const waking = wakeFromJournal(id).then((woken) => {
-      if (!woken.ok) awake.delete(id);
-      return woken;
-    });
-    awake.set(id, waking);
-    void forgetIdle();
-    return waking;
-  }
+  const turns = runningTurns({
+    contextOf: around,
+    hungUp: (callId) => calls.get(callId)?.signal ?? AbortSignal.abort(),
+    find: (id) => awake.find(id),
+    stopping: stopping.signal,
+    complain: services.complain,
+  });
+  const awake = awakeSessions({ journal, settleLeft, hasTurn: turns.has });
+  const { withSession } = awake;
 
-  async function wakeFromJournal(id: string): Promise<Result<Awake>> {
-    const folded = await foldSession(journal, id);
-    if (!folded.ok) return folded;
-    // After a failure what is in memory may be ahead of the disk: the next request folds what the journal really holds.
-    const session = awakeSession(journal, folded.value, () => awake.delete(id));
-    const left = await settleLeft(session);
-    return left.ok ? ok(session) : left;
-  }
-
+  /** Settles what a stop left open in a session, and goes on with its turn. */
   async function settleLeft(session: Awake): Promise<Result<void>> {
     const tools = services.tools();
     const mayRerun = (name: string) => tools.find((tool) => tool.name === name)?.rerun === "safe";
     const written = await session.writer.write((state) => ok(settle(state, mayRerun)));
     if (!written.ok) return written;
-    startTurn(session);
+    turns.start(session);
     return ok(undefined);
   }
 
   /** What the hooks of a session outside a turn, or beside it, work with. */
   function around(session: Awake, turnId: string, signal: AbortSignal): TurnContext {
     return atWork(services, session, { turnId, signal, lastSignal: closing.signal });
-  }
-
-  /** Starts working on the turn that the journal says is open, if any. */
-  function startTurn(session: Awake): void {
-    const { turn, id } = session.writer.state();
-    if (turn === undefined || running.has(id) || stopping.signal.aborted) return;
-    const stop = new AbortController();
-    const signal = AbortSignal.any([stop.signal, stopping.signal]);
-    const context = around(session, turn.id, signal);
-    const work = turn.caller === "" ? runTurn(context) : runProgramTurn(context, hungUp);
-    const ended = work.finally(() => {
-      running.delete(id);
-      // A message may have started the next turn before this one left.
-      if (session.writer.failure() === undefined) startTurn(session);
-      else startLeftTurn(id).catch(services.complain);
-    });
-    running.set(id, { stop, ended });
-  }
-
-  function hungUp(callId: string): AbortSignal {
-    return calls.get(callId)?.signal ?? AbortSignal.abort();
-  }
-
-  /** After a failed write the session may have been folded anew, with a turn that could not start beside the old one. */
-  async function startLeftTurn(id: string): Promise<void> {
-    const session = await awake.get(id);
-    if (session?.ok) startTurn(session.value);
-  }
-
-  /** Wakes a session and keeps it in memory until the work on it is done. */
-  async function withSession<T>(id: string, work: (session: Awake) => Promise<Result<T>>): Promise<Result<T>> {
-    inHand.set(id, (inHand.get(id) ?? 0) + 1);
-    try {
-      const session = await wake(id);
-      return session.ok ? await work(session.value) : session;
-    } finally {
-      const left = (inHand.get(id) ?? 1) - 1;
-      if (left > 0) inHand.set(id, left);
-      else inHand.delete(id);
-    }
   }
 
   async function command(
@@ -211,16 +146,6 @@ export function sessionRegistry(journal: Journal, services: TurnServices): Sessi
       const decided = decide(state, wanted);
       return decided.ok ? ok([...before, ...decided.value]) : decided;
     });
-  }
-
-  /** Keeps the number of folded sessions bounded; one with a turn or a listener stays. */
-  async function forgetIdle(): Promise<void> {
-    for (const [id, waking] of awake) {
-      if (awake.size <= AWAKE_LIMIT) return;
-      const session = await waking;
-      if (running.has(id) || inHand.has(id) || (session.ok && session.value.listeners.size > 0)) continue;
-      if (awake.get(id) === waking) awake.delete(id);
-    }
   }
 
   async function open(workspace: string, model: string): Promise<Result<string>> {
@@ -282,7 +207,7 @@ export function sessionRegistry(journal: Journal, services: TurnServices): Sessi
     const spoke = said.value.find((event) => event.body.case === "userSpoke");
     // A command's or a hook's words are not the person's: what they say of the person would stand in every prompt to come.
     if (spoke !== undefined && text === options.text) services.profile?.heard({ sessionId: state.id, seq: spoke.seq });
-    startTurn(session);
+    turns.start(session);
     const started = said.value.find((event) => event.body.case === "turnStarted");
     const turnId = session.writer.state().turn?.id ?? wanted.turnId;
     return ok({
@@ -316,7 +241,7 @@ export function sessionRegistry(journal: Journal, services: TurnServices): Sessi
     const after = (called.value[0]?.seq ?? 1) - 1;
     // Before the turn looks whether anybody is there to be asked.
     const news = listen(session, { after, follow: true, canAnswer, attended: true }, signal);
-    startTurn(session);
+    turns.start(session);
     return ok(callNews(news, callId, hangUp));
   }
 
@@ -338,7 +263,7 @@ export function sessionRegistry(journal: Journal, services: TurnServices): Sessi
     const done = await command(session, { kind: "interrupt" });
     if (!done.ok) return done;
     const { id, turn } = session.writer.state();
-    running.get(id)?.stop.abort();
+    turns.stop(id);
     return ok(turn?.id ?? "");
   }
 
@@ -351,7 +276,7 @@ export function sessionRegistry(journal: Journal, services: TurnServices): Sessi
     for await (const head of journal.heads()) {
       if (rows.length >= limit) break;
       if (RESERVED_JOURNALS.has(head.sessionId)) continue;
-      const row = await summarize(journal, head, running.has(head.sessionId));
+      const row = await summarize(journal, head, turns.has(head.sessionId));
       if (row !== undefined) rows.push(row);
     }
     return rows;
@@ -367,7 +292,7 @@ export function sessionRegistry(journal: Journal, services: TurnServices): Sessi
   }
 
   async function remove(id: string): Promise<Result<void>> {
-    if (running.has(id)) return turnRuns(id);
+    if (turns.has(id)) return turnRuns(id);
     // One that is corrupt may go; what is no session may not.
     const folded = await foldSession(journal, id);
     if (!folded.ok && folded.failure.code === "not_found") return folded;
@@ -375,8 +300,8 @@ export function sessionRegistry(journal: Journal, services: TurnServices): Sessi
       await withSession(id, (session) => hearClosing(session, "removed"));
     }
     // To be heard it was woken, and a turn that a stop had left open then goes on.
-    if (running.has(id)) return turnRuns(id);
-    awake.delete(id);
+    if (turns.has(id)) return turnRuns(id);
+    awake.forget(id);
     services.hooks.forget(id);
     return journal.remove(id);
   }
@@ -394,19 +319,15 @@ export function sessionRegistry(journal: Journal, services: TurnServices): Sessi
   /** The sessions in memory are those that people were in. */
   async function hearClosingOfAll(): Promise<void> {
     if (!(await services.hooks.hears("session.closed"))) return;
-    const woken = await Promise.all(awake.values());
-    await Promise.all(woken.map((session) => (session.ok ? hearClosing(session.value, "daemon ended") : undefined)));
+    await Promise.all((await awake.all()).map((session) => hearClosing(session, "daemon ended")));
   }
 
   /** Resolves when every listener has heard how its session's last turn ended. */
   async function everyoneTold(): Promise<void> {
-    for (const waking of awake.values()) {
-      const session = await waking;
-      if (!session.ok) continue;
-      const { seq } = session.value.writer.state();
-      for (const box of session.value.listeners.keys()) {
-        while (session.value.listeners.has(box) && box.taken() < seq && !closing.signal.aborted)
-          await pause(TELL_POLL_MS);
+    for (const { writer, listeners } of await awake.all()) {
+      const { seq } = writer.state();
+      for (const box of listeners.keys()) {
+        while (listeners.has(box) && box.taken() < seq && !closing.signal.aborted) await pause(TELL_POLL_MS);
       }
     }
   }
@@ -414,7 +335,7 @@ export function sessionRegistry(journal: Journal, services: TurnServices): Sessi
   async function resumeOpenTurns(): Promise<void> {
     for await (const head of journal.heads()) {
       if (stopping.signal.aborted) return;
-      if (mayBeOpen(head)) await wake(head.sessionId);
+      if (mayBeOpen(head)) await awake.wake(head.sessionId);
     }
   }
 
@@ -443,11 +364,10 @@ export function sessionRegistry(journal: Journal, services: TurnServices): Sessi
       const done = await withSession(id, (session) => command(session, answer));
       return done.ok ? ok(undefined) : done;
     },
-    busy: () => running.size,
+    busy: turns.count,
     async close() {
       stopping.abort();
-      const ended = Promise.all([...running.values()].map((turn) => turn.ended));
-      await within(CLOSE_LIMIT_MS, ended.then(hearClosingOfAll));
+      await within(CLOSE_LIMIT_MS, turns.ended().then(hearClosingOfAll));
       await within(TELL_LIMIT_MS, everyoneTold());
       closing.abort();
     },

@@ -40,8 +40,10 @@ async function answer({ method, params }) {
   return text(JSON.stringify(await calls[params.name](params.arguments)));
 }
 
-createInterface({ input: process.stdin }).on("line", async (line) => {
+async function hear(line) {
   const message = JSON.parse(line);
   if (message.method === undefined) return waiting.get(message.id)?.(message.result ?? message.error);
   if (message.id !== undefined) send({ id: message.id, result: await answer(message) });
-});
+}
+
+createInterface({ input: process.stdin }).on("line", (line) => void hear(line));

@@ -81,9 +81,11 @@ async function answer({ id, method, params }) {
   return { error: { code: -32601, message: `no ${method}` } };
 }
 
-createInterface({ input: process.stdin }).on("line", async (line) => {
+async function hear(line) {
   const message = JSON.parse(line);
   if (message.id === undefined) return note(`${message.method}`);
   const result = await answer(message);
   send(result?.error === undefined ? { id: message.id, result } : { id: message.id, error: result.error });
-});
+}
+
+createInterface({ input: process.stdin }).on("line", (line) => void hear(line));

@@ -77,11 +77,13 @@ async function answer({ method, params, id }) {
   }
 }
 
-createInterface({ input: process.stdin }).on("line", async (line) => {
+async function hear(line) {
   const message = JSON.parse(line);
   if (message.method === undefined) return waiting.get(message.id)?.(message.result ?? message.error);
   if (message.method === "notifications/cancelled") return cancelled.push(`cancelled ${message.params.requestId}`);
   if (message.id === undefined) return;
   const result = await answer(message);
   send(result?.error === undefined ? { id: message.id, result } : { id: message.id, error: result.error });
-});
+}
+
+createInterface({ input: process.stdin }).on("line", (line) => void hear(line));
