@@ -62,7 +62,10 @@ test("a daemon that ends at once is unreachable, with what it said last", async 
 
 test("a data folder that cannot be made is unreachable and says which", async () => {
   await writeFile(join(folder, "file"), "");
-  const dialled = await dialDaemon({ ...plan, home: join(folder, "file", "home") });
-  expect(dialled).toMatchObject({ ok: false, trouble: { kind: "unreachable" } });
-  if (!dialled.ok) expect(dialled.trouble.message).toContain(join(folder, "file", "home"));
+  // The kernel's own folders take none, and say so as if the parent were missing.
+  for (const home of [join(folder, "file", "home"), "/proc/none/home"]) {
+    const dialled = await dialDaemon({ ...plan, home });
+    expect(dialled).toMatchObject({ ok: false, trouble: { kind: "unreachable" } });
+    if (!dialled.ok) expect(dialled.trouble.message).toContain(home);
+  }
 });

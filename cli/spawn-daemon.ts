@@ -1,9 +1,9 @@
 import { spawn } from "node:child_process";
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { chmod, mkdir, open } from "node:fs/promises";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import type { DialPlan } from "./dial.ts";
-import { fail, ok, type Result, thrownText } from "./trouble.ts";
+import { errorCode, fail, ok, type Result, thrownText } from "./trouble.ts";
 
 const LOG_TAIL_LINES = 12;
 const LOG_TAIL_BYTES = 16 * 1024;
@@ -27,7 +27,7 @@ export type SpawnedDaemon = {
 export async function spawnDaemon(plan: DialPlan): Promise<Result<SpawnedDaemon>> {
   const logFile = join(plan.home, "clawd.log");
   try {
-    await mkdir(plan.home, { recursive: true, mode: 0o700 });
+    await makeFolder(plan.home);
     const log = await open(logFile, "a", 0o600);
     try {
       await chmod(logFile, 0o600);
@@ -57,6 +57,19 @@ export async function spawnDaemon(plan: DialPlan): Promise<Result<SpawnedDaemon>
   } catch (cause) {
     const hint = "set CLAWD_HOME to a folder that you may write to";
     return fail("unreachable", `cannot start a daemon in ${plan.home}: ${thrownText(cause)}`, hint);
+  }
+}
+
+/** Node's own recursive form never ends where the parent is there and takes no folders, as /proc is. */
+async function makeFolder(folder: string): Promise<void> {
+  try {
+    await mkdir(folder, { mode: 0o700 });
+  } catch (cause) {
+    if (errorCode(cause) === "EEXIST") return;
+    const parent = dirname(folder);
+    if (errorCode(cause) !== "ENOENT" || existsSync(parent)) throw cause;
+    await makeFolder(parent);
+    await makeFolder(folder);
   }
 }
 

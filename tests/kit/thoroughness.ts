@@ -1,4 +1,4 @@
-/** Whether whole tables of cases are run, as before every landing; `npm test` alone runs a share of the large ones. */
+/** Whether whole tables of cases are run; otherwise `npm test` runs a share of the large ones. */
 export const THOROUGH = process.env.CLAWD_THOROUGH === "1";
 
 /** Whether tests may fetch and build what plugins in other languages need, which takes minutes the first time. */
@@ -34,7 +34,7 @@ export function shareOf<Row>(what: string, rows: readonly Row[], share: Share<Ro
   return rows.filter((row) => chosen.has(row));
 }
 
-/** How often something is repeated in this run: as often as before a landing, or `share` times. */
+/** How often something is repeated in this run: `whole` times where CLAWD_THOROUGH=1, otherwise `share` times. */
 export function timesOf(what: string, { whole, share }: { readonly whole: number; readonly share: number }): number {
   if (THOROUGH) return whole;
   tellLeft(whole - share, whole, what);

@@ -71,7 +71,6 @@ export const SURFACE: readonly EscapeCase[] = [
       `Deno.chdir("/")`,
       `Deno.umask()`,
       `Deno.createHttpClient({})`,
-      `Deno.test("x", () => {})`,
       `Deno.addSignalListener("SIGINT", () => {})`,
     ],
     sees: /NotSupported/,
