@@ -46,7 +46,7 @@ describe("slash commands", () => {
     expect(await run("sure", "all of it", desk)).toMatchObject({
       value: { do: "show", text: JSON.stringify({ yes: true, answered: true }) },
     });
-    expect(asked).toEqual([["plugin:library", "all of it?"]]);
+    expect(asked).toEqual([["plugin:library", "all of it?", undefined]]);
   });
 
   test("one that fails says so in its author's words", async () => {
