@@ -163,8 +163,8 @@ impl Host {
     }
 
     pub(crate) async fn ask(&self, call_id: String, question: String) -> Result<Word> {
-        let request = v1::AskRequest { call_id, question };
-        let v1::AskResponse { yes, answered } = told(self.client.clone().ask(unhurried(request)).await)?;
+        let request = v1::AskRequest { call_id, question, ..Default::default() };
+        let v1::AskResponse { yes, answered, .. } = told(self.client.clone().ask(unhurried(request)).await)?;
         Ok(Word { yes, answered })
     }
 
