@@ -1,4 +1,5 @@
 import { fail, type Result } from "../domain/failure.ts";
+import { unlessAborted as untilAborted } from "../domain/unless-aborted.ts";
 
 /** Answers `cancelled` as soon as the signal aborts; the work itself ends on its own. `what` begins the sentence. */
 export async function unlessAborted<T>(
@@ -7,14 +8,7 @@ export async function unlessAborted<T>(
   what: string,
 ): Promise<Result<T>> {
   if (signal.aborted) return stopped(what);
-  const { promise, resolve } = Promise.withResolvers<Result<T>>();
-  const abort = () => resolve(stopped(what));
-  signal.addEventListener("abort", abort, { once: true });
-  try {
-    return await Promise.race([work, promise]);
-  } finally {
-    signal.removeEventListener("abort", abort);
-  }
+  return untilAborted(work, signal, () => stopped(what));
 }
 
 export function stopped(what: string): Result<never> {

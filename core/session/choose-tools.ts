@@ -4,8 +4,8 @@ import { lastWords } from "../domain/prompt.ts";
 import type { Session } from "../domain/session.ts";
 import type { Tool } from "../domain/tool.ts";
 import { leaveOut, type ToolFilter } from "../domain/tool-filter.ts";
+import { unlessAborted } from "../domain/unless-aborted.ts";
 import type { TurnContext } from "./turn-context.ts";
-import { unlessOver } from "./unless-over.ts";
 
 /** How long a turn waits for vectors of its words, milliseconds. */
 const LIKENESS_LIMIT_MS = 500;
@@ -54,6 +54,7 @@ async function compare(
     turn.complain(cause);
     return fail("unavailable", "the comparison of words and tools broke");
   });
-  const near = await unlessOver(asked, limit);
-  return near ?? fail("timed_out", `there was no vector of the words within ${LIKENESS_LIMIT_MS} ms`);
+  return unlessAborted(asked, limit, () =>
+    fail("timed_out", `there was no vector of the words within ${LIKENESS_LIMIT_MS} ms`),
+  );
 }

@@ -1,6 +1,7 @@
 import type { ModelWords, WordsWanted } from "../domain/desk.ts";
 import { type FailureCode, fail, ok } from "../domain/failure.ts";
 import type { Chunk, Provider, Stop, TokenUsage } from "../domain/provider.ts";
+import { unlessAborted } from "../domain/unless-aborted.ts";
 import type { TurnContext } from "./turn-context.ts";
 
 /** What a model may say to a stranger at once, UTF-16 code units. */
@@ -17,7 +18,10 @@ export async function generateWords(turn: TurnContext, wanted: WordsWanted, sign
   if (over.aborted) return { said: cancelled(), tokens: 0 };
   const { provider, model } = resolved.value;
   const prompt = { ...wanted, model, tools: [] };
-  return unlessAborted(readWords(provider, `${provider.name}/${model}`, provider.stream(prompt, over)), over);
+  return unlessAborted(readWords(provider, `${provider.name}/${model}`, provider.stream(prompt, over)), over, () => ({
+    said: cancelled(),
+    tokens: undefined,
+  }));
 }
 
 async function readWords(provider: Provider, model: string, chunks: AsyncIterable<Chunk>): Promise<ModelWords> {
@@ -58,17 +62,4 @@ function sumOf({ inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens }:
 
 function cancelled() {
   return fail("cancelled", "what the model was asked for is over");
-}
-
-/** Waits for no provider that does not look at its signal. */
-async function unlessAborted(work: Promise<ModelWords>, signal: AbortSignal): Promise<ModelWords> {
-  const over = Promise.withResolvers<ModelWords>();
-  const end = () => over.resolve({ said: cancelled(), tokens: undefined });
-  signal.addEventListener("abort", end, { once: true });
-  if (signal.aborted) end();
-  try {
-    return await Promise.race([work, over.promise]);
-  } finally {
-    signal.removeEventListener("abort", end);
-  }
 }

@@ -1,6 +1,6 @@
 import { lastWords } from "../domain/prompt.ts";
+import { unlessAborted } from "../domain/unless-aborted.ts";
 import type { TurnContext } from "./turn-context.ts";
-import { unlessOver } from "./unless-over.ts";
 
 /** How long a turn waits for memory, milliseconds. */
 const RECALL_LIMIT_MS = 500;
@@ -24,7 +24,7 @@ export async function recallMemory(turn: TurnContext): Promise<void> {
     turn.complain(cause);
     return undefined;
   });
-  const recalled = await unlessOver(asked, limit);
+  const recalled = await unlessAborted(asked, limit, () => undefined);
   if (recalled === undefined) return;
   const value = { turnId, text: recalled.text, memoryIds: [...recalled.memoryIds] };
   await writer.post([{ case: "memoryRecalled", value }]);

@@ -1,4 +1,5 @@
 import { type FailureCode, fail, ok, type Result } from "../../core/domain/failure.ts";
+import { unlessAborted } from "../../core/domain/unless-aborted.ts";
 import type { Capabilities } from "../broker/capabilities.ts";
 import type { Fired, Firing } from "./engine.ts";
 import { type EndTurn, eventQueue } from "./event-queue.ts";
@@ -47,17 +48,6 @@ function refused(code: FailureCode, message: string, hint?: string): Extract<Hea
 
 function fired(heard: Heard): Fired {
   return heard.ok ? heard : { ok: false, failure: heard.failure, killed: heard.killed };
-}
-
-/** Gives up waiting when the signal comes; the work goes on for those who wait for it too. */
-async function unlessAborted<T>(work: Promise<Result<T>>, signal: AbortSignal): Promise<Result<T>> {
-  const { promise, resolve } = Promise.withResolvers<Result<T>>();
-  const stop = () => resolve(fail("cancelled", "was interrupted"));
-  if (signal.aborted) stop();
-  signal.addEventListener("abort", stop, { once: true });
-  const outcome = await Promise.race([work, promise]);
-  signal.removeEventListener("abort", stop);
-  return outcome;
 }
 
 export function trustGroup({ pool, watch, limits, now, onEmpty }: GroupOptions): TrustGroup {
@@ -125,7 +115,7 @@ export function trustGroup({ pool, watch, limits, now, onEmpty }: GroupOptions):
       hosting ??= takeHost(signal).finally(() => {
         hosting = undefined;
       });
-      const taken = await unlessAborted(hosting, signal);
+      const taken = await unlessAborted(hosting, signal, () => fail("cancelled", "was interrupted"));
       // Whoever waited along with an interrupted one tries for itself.
       if (taken.ok || mine || taken.failure.code !== "cancelled" || signal.aborted) return taken;
     }

@@ -3,6 +3,7 @@ import type { Embedder } from "../../domain/embedder.ts";
 import { fail, ok, type Result } from "../../domain/failure.ts";
 import type { Tool } from "../../domain/tool.ts";
 import type { ToolLikeness } from "../../domain/tool-filter.ts";
+import { unlessAborted } from "../../domain/unless-aborted.ts";
 
 /** Tools that one request embeds. */
 const BATCH_TOOLS = 64;
@@ -79,7 +80,7 @@ export function openToolLikeness({ embedder, complain }: ToolLikenessParts): Ope
     if (!chosen.ok) return chosen;
     const by = chosen.value;
     turnTo(by);
-    const ready = settledOrAborted(embed(by, tools), signal);
+    const ready = unlessAborted(embed(by, tools), signal, () => {});
     const asked = await by.embed([words.slice(0, WORDS_LIMIT_CHARS)], "query", signal);
     if (!asked.ok) return asked;
     const [query] = asked.value;
@@ -119,16 +120,4 @@ function cosine(one: Float32Array, two: Float32Array): number {
     second += other * other;
   }
   return first === 0 || second === 0 ? 0 : dot / Math.sqrt(first * second);
-}
-
-async function settledOrAborted(work: Promise<void>, signal: AbortSignal): Promise<void> {
-  const over = Promise.withResolvers<void>();
-  const stop = () => over.resolve();
-  signal.addEventListener("abort", stop, { once: true });
-  if (signal.aborted) stop();
-  try {
-    await Promise.race([work, over.promise]);
-  } finally {
-    signal.removeEventListener("abort", stop);
-  }
 }

@@ -3,6 +3,7 @@ import { fail, ok, type Result } from "../../domain/failure.ts";
 import { type Journal, JournalError } from "../../domain/journal.ts";
 import { EMPTY_PROFILE, type HeardMessage, type TurnProfile } from "../../domain/profile.ts";
 import type { Prompt, Provider, ProviderCatalog } from "../../domain/provider.ts";
+import { unlessAborted } from "../../domain/unless-aborted.ts";
 import { isTooLong, lessonPrompt, readLesson } from "./lesson.ts";
 import type { ProfileBook, ProfileMoment } from "./profile-book.ts";
 
@@ -98,7 +99,9 @@ async function takeLesson(
   const messages = await readMessages(journal, moment.waiting.slice(-2 * cadence), signal);
   if (messages.length === 0 && !isTooLong(before)) return book.learned(moment, undefined, model);
   const prompt = lessonPrompt(before, messages, resolved.value.model);
-  const reply = await unlessAborted(askModel(resolved.value.provider, prompt, signal), signal);
+  const reply = await unlessAborted(askModel(resolved.value.provider, prompt, signal), signal, () =>
+    fail("timed_out", "the model was not waited for any longer"),
+  );
   if (!reply.ok) return reply;
   const after = readLesson(before, reply.value);
   return after.ok ? book.learned(moment, after.value === before ? undefined : after.value, model) : after;
@@ -137,17 +140,4 @@ async function askModel(provider: Provider, prompt: Prompt, signal: AbortSignal)
     if (text.length > REPLY_LIMIT_CHARS) return fail("exhausted", `${provider.name} answers too much`);
   }
   return ok(text);
-}
-
-/** Waits for no provider that does not look at its signal. */
-async function unlessAborted<T>(work: Promise<Result<T>>, signal: AbortSignal): Promise<Result<T>> {
-  const over = Promise.withResolvers<Result<T>>();
-  const end = () => over.resolve(fail("timed_out", "the model was not waited for any longer"));
-  signal.addEventListener("abort", end, { once: true });
-  if (signal.aborted) end();
-  try {
-    return await Promise.race([work, over.promise]);
-  } finally {
-    signal.removeEventListener("abort", end);
-  }
 }
