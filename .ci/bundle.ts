@@ -80,21 +80,14 @@ async function buildInto(folder: string): Promise<void> {
     format: "esm",
     banner: { js: REQUIRE },
   });
-  // So does the sandbox of the process that reads a PDF.
-  const pdfProcess = await build({
+  // So do the sandboxes of the process that reads a PDF and of a server of the Model Context Protocol: without splitting
+  // each is one file.
+  const aloneOnes = await build({
     ...shared,
-    entryPoints: { "pdf-process": "core/memory/source/pdf-process.ts" },
-    outdir: folder,
-    platform: "node",
-    format: "esm",
-    minifyWhitespace: true,
-    minifySyntax: true,
-    banner: { js: REQUIRE },
-  });
-  // And that of a server of the Model Context Protocol.
-  const mcpBridge = await build({
-    ...shared,
-    entryPoints: { "mcp-bridge": "plugin-host/mcp-bridge/bridge.ts" },
+    entryPoints: {
+      "pdf-process": "core/memory/source/pdf-process.ts",
+      "mcp-bridge": "plugin-host/mcp-bridge/bridge.ts",
+    },
     outdir: folder,
     platform: "node",
     format: "esm",
@@ -116,7 +109,7 @@ async function buildInto(folder: string): Promise<void> {
     await writeFile(bin, `#!/usr/bin/env node\n${await readFile(bin, "utf8")}`);
     await chmod(bin, 0o755);
   }
-  const inputs = [programs, hookHost, pdfProcess, mcpBridge, forwarder, ...guests]
+  const inputs = [programs, hookHost, aloneOnes, forwarder, ...guests]
     .flatMap(({ metafile }) => Object.keys(metafile.inputs))
     .concat(HOOK_TYPES)
     .filter((file) => !file.includes("node_modules"))
