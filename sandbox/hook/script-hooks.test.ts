@@ -53,9 +53,16 @@ describe.each(["auto", "none"] as const)("hook scripts with a launcher of level 
 
   test("without a hook for the point nothing is started", async () => {
     await room.write("hooks/after.ts", "/** @hook at=tool.after */ export default () => ({ block: 'x' })");
-    const before = hostsOf(room);
     expect(await fire()).toBe(NO_HOOKS);
-    expect(hostsOf(room)).toEqual(before);
+    expect(hostsOf(room)).toEqual([]);
+  });
+
+  // Before any hook has run: afterwards a spare process may be on its way at any moment.
+  test("it is known who listens without starting anything", async () => {
+    await room.write("hooks/after.ts", "/** @hook at=PostToolUse */ export default () => {}");
+    expect(await room.hooks.hooks.hears("tool.after")).toBe(true);
+    expect(await room.hooks.hooks.hears("tool.before")).toBe(false);
+    expect(hostsOf(room)).toEqual([]);
   });
 
   test("a hook passes, modifies, blocks, answers or skips", async () => {
@@ -265,14 +272,6 @@ export default () => ({ answer: ["CITY", "APP_NAME", "API_TOKEN", "HOME", "AXE"]
     const { answer, receipts } = await room.hooks.hooks.run({ ...toolBefore({ text: "x" }), at }, conversation());
     expect(answer).toEqual({ do: "pass" });
     expect(receipts[0]?.because).toContain(`which ${at} does not take; it takes ${taken}`);
-  });
-
-  test("it is known who listens without starting anything", async () => {
-    await room.write("hooks/after.ts", "/** @hook at=PostToolUse */ export default () => {}");
-    const before = hostsOf(room);
-    expect(await room.hooks.hooks.hears("tool.after")).toBe(true);
-    expect(await room.hooks.hooks.hears("tool.before")).toBe(false);
-    expect(hostsOf(room)).toEqual(before);
   });
 
   test("a critical hook that fails or is late says so, and another lets the call pass", async () => {
