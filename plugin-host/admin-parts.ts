@@ -1,10 +1,11 @@
 import { type Failed, fail, type Result } from "../core/domain/failure.ts";
 import { PluginChange } from "../proto/gen/clawd/v1/event_pb.ts";
 import type { Launcher } from "../sandbox/os/launcher.ts";
+import type { Entry } from "./entry.ts";
 import type { GrantStore, StoredGrant } from "./install/grant-store.ts";
 import type { InstallPlace } from "./install/install.ts";
 import type { ToolOffers } from "./offer/tool-offers.ts";
-import type { Entry, Registry } from "./registry.ts";
+import type { Registry } from "./registry.ts";
 import type { RemoteDoor } from "./remote/remote-door.ts";
 import type { Artifacts } from "./service/artifacts.ts";
 import type { PluginRecords } from "./service/plugin-records.ts";
@@ -92,7 +93,7 @@ export function writtenDown({ name, live }: Entry): Failed | undefined {
   if (!live.ok || live.value.adopted === undefined) return undefined;
   const { source } = live.value.adopted;
   return fail("conflict", `"${name}" was not installed: it stands in ${source}`, {
-    hint: "change it there, then: claw mcp reload",
+    hint: 'its entry says "disabled", "allow" and "trust": change it there, then claw mcp reload; claw mcp remove takes it out',
   });
 }
 

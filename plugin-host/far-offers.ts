@@ -36,7 +36,8 @@ export function farRows(remote: RemoteDoor, isInstalled: (name: string) => boole
     .list()
     .filter(({ name }) => !isInstalled(name))
     .map(({ name }) => {
-      const read = readManifest(remote.pathOf(`remote:${name}`));
+      const folder = remote.pathOf(`remote:${name}`);
+      const read = folder.ok ? readManifest(folder.value) : folder;
       const version = read.ok ? read.value.manifest.version : "";
       const failure: Failure = read.ok
         ? {

@@ -16,6 +16,10 @@ export function createPluginAdmin(given: Omit<AdminParts, "inTurn">): PluginAdmi
   const { pluginsDir } = given.place;
   const inTurn = createTurns();
   const parts: AdminParts = { ...given, inTurn };
+  const at = async <T>(words: string, act: (path: string) => Promise<Result<T>>): Promise<Result<T>> => {
+    const path = remote.pathOf(words);
+    return path.ok ? act(path.value) : path;
+  };
   return {
     pluginsDir,
     list: () => [
@@ -23,11 +27,11 @@ export function createPluginAdmin(given: Omit<AdminParts, "inTurn">): PluginAdmi
       ...farRows(remote, (name) => registry.find(name) !== undefined),
     ],
     // In turn, because an archive is unpacked for it.
-    look: (path, trust = false) => inTurn(() => lookAt(parts, remote.pathOf(path), trust)),
-    install: (path, trust, seenSha256 = "") =>
-      inTurn(() => installPlugin(parts, { path: remote.pathOf(path), trust, seenSha256 })),
-    upgrade: (path, trust, seenSha256 = "") =>
-      inTurn(() => upgradePlugin(parts, { path: remote.pathOf(path), trust, seenSha256 })),
+    look: (words, trust = false) => inTurn(() => at(words, (path) => lookAt(parts, path, trust))),
+    install: (words, trust, seenSha256 = "") =>
+      inTurn(() => at(words, (path) => installPlugin(parts, { path, trust, seenSha256 }))),
+    upgrade: (words, trust, seenSha256 = "") =>
+      inTurn(() => at(words, (path) => upgradePlugin(parts, { path, trust, seenSha256 }))),
     remove: (name) => inTurn(() => remove(parts, name)),
     grant: (name, permissions, trust) => inTurn(() => grantPlugin(parts, name, permissions, trust)),
     revoke: (name, permissions, trust) => inTurn(() => revokePlugin(parts, name, permissions, trust)),

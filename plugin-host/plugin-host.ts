@@ -9,7 +9,7 @@ import type { HookSource } from "../core/domain/hook.ts";
 import type { Recall } from "../core/domain/memory.ts";
 import type { ProviderSource } from "../core/domain/provider.ts";
 import type { SlashCommandSource } from "../core/domain/slash-command.ts";
-import type { ToolSource } from "../core/domain/tool.ts";
+import type { OfferNews, ToolSource } from "../core/domain/tool.ts";
 import type { Launcher } from "../sandbox/os/launcher.ts";
 import { createAdoption } from "./adoption.ts";
 import { takeFarOffer } from "./far-offers.ts";
@@ -78,6 +78,8 @@ export type PluginHost = {
   hookRows(): readonly HookRow[];
   readonly models: ProviderSource;
   readonly commands: SlashCommandSource;
+  /** Tells when the tools or the commands may be others. */
+  readonly offerNews: OfferNews;
   readonly sources: DocumentSources;
   readonly readArtifact: ReadArtifact;
   embedders(): readonly { readonly plugin: string; readonly embedder: Embedder }[];
@@ -141,6 +143,7 @@ export async function openPluginHost(options: PluginHostOptions): Promise<Plugin
     hookRows: () => hookRows({ registry, launcher }),
     models: () => registry.enabled().flatMap(({ offers }) => offers.models),
     commands: () => registry.enabled().flatMap(({ offers }) => offers.commands()),
+    offerNews: registry.offerNews,
     sources: () => registry.enabled().flatMap(({ offers }) => offers.sources),
     readArtifact: ({ plugin, artifactId }, offsetBytes) => artifacts.read(plugin, artifactId, offsetBytes, 0),
     embedders: () =>

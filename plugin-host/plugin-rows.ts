@@ -2,15 +2,17 @@ import type { PluginRow } from "../core/domain/admin.ts";
 import { type Failure, failureToProto, unreachable } from "../core/domain/failure.ts";
 import { PluginState } from "../proto/gen/clawd/v1/admin_pb.ts";
 import type { Launcher } from "../sandbox/os/launcher.ts";
+import type { Entry } from "./entry.ts";
 import { compareAsked, withheldOf } from "./install/consent.ts";
 import type { GrantStore } from "./install/grant-store.ts";
 import { heldFolder } from "./install/install.ts";
-import { type LivePlugin, missingSandbox } from "./live-plugin.ts";
+import type { LivePlugin } from "./live-plugin.ts";
 import { describeOffers } from "./manifest/offers.ts";
 import { readManifest } from "./manifest/read-manifest.ts";
 import { findClashes } from "./offer/offer-clashes.ts";
-import type { Entry, Registry } from "./registry.ts";
+import type { Registry } from "./registry.ts";
 import { isFar } from "./remote/far-command.ts";
+import { missingSandbox } from "./start-hindrances.ts";
 
 export type RowParts = {
   readonly registry: Registry;

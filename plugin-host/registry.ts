@@ -1,36 +1,20 @@
-import { type Failure, fail, ok, type Result } from "../core/domain/failure.ts";
-import type { Tool } from "../core/domain/tool.ts";
+import { fail, ok, type Result } from "../core/domain/failure.ts";
+import type { OfferNews, Tool } from "../core/domain/tool.ts";
+import { candidateOf, type Entry, makeEntry } from "./entry.ts";
+import { firstHearings } from "./first-hearings.ts";
 import { discoverPlugins, findPlugin } from "./install/discover.ts";
 import { machineClock } from "./life/clock.ts";
 import { createRestartBudget } from "./life/restart-budget.ts";
-import { createLogRing, type LogRing } from "./link/log-ring.ts";
+import type { LifeParts, RegistryParts } from "./life-parts.ts";
+import { createLogRing } from "./link/log-ring.ts";
 import { waitFor } from "./link/wait.ts";
-import {
-  bringToLife,
-  type Candidate,
-  type LifeParts,
-  type LivePlugin,
-  type RegistryParts,
-  type Seat,
-} from "./live-plugin.ts";
+import type { LivePlugin } from "./live-plugin.ts";
 import type { AdoptedPlugin } from "./manifest/adopted-plugin.ts";
-import { makeBrokenListeners, makeLostGuard, type PluginListener } from "./offer/plugin-hooks.ts";
+import type { PluginListener } from "./offer/plugin-hooks.ts";
 import { reconfigure } from "./reconfigure.ts";
 
 /** The ladders of all plugins end within this, side by side; what is left then is killed. */
 const CLOSE_LIMIT_MS = 10_000;
-/** A turn waits no longer for plugins that are asked what they offer for the first time. */
-const LEARN_WAIT_MS = 10_000;
-
-export type Entry = {
-  readonly name: string;
-  readonly folder: string;
-  readonly log: LogRing;
-  /** A failure is why it may not run at all. */
-  readonly live: Result<LivePlugin>;
-  /** What stands for its hooks when it may not run although it was granted: a guard must not vanish by that. */
-  readonly guards: readonly PluginListener[];
-};
 
 /** The installed plugins. Their folder is read when somebody first asks, so that the daemon's start does not wait for it. */
 export type Registry = {
@@ -57,6 +41,7 @@ export type Registry = {
   tools(): readonly Tool[];
   /** The list of tools is to be made anew. */
   forgetTools(): void;
+  readonly offerNews: OfferNews;
   /** Of all plugins that were granted and not turned off, also of those that may not run. */
   hooks(): readonly PluginListener[];
   /** What may run and is turned on, by name. */
@@ -69,10 +54,7 @@ export function createRegistry(parts: RegistryParts): Registry {
   let offered: readonly Tool[] | undefined;
   let adopted = new Map<string, AdoptedPlugin>();
   let closed = false;
-  /** Those that are being heard for the first time; each once, whatever comes of it. */
-  const learning = new Map<string, Promise<void>>();
-  const slow = new Set<string>();
-  const closing = new AbortController();
+  const offerListeners = new Set<() => void>();
   const life: LifeParts = {
     ...parts,
     clock: machineClock(parts.now),
@@ -103,20 +85,14 @@ export function createRegistry(parts: RegistryParts): Registry {
     return next.live.ok && !next.live.value.grant.enabled ? makeEntry(life, found, log) : next;
   };
   const put = (name: string, entry: Entry | undefined): Entry | undefined => {
-    offered = undefined;
     if (entry === undefined) load().delete(name);
     else load().set(name, entry);
+    registry.forgetTools();
     return entry;
   };
-  /** Asks it what it offers by starting it: that is the first thing it says. */
-  const hear = ({ manifest: { name, dynamic }, supervisor }: LivePlugin) => {
-    if (closed || !dynamic || learning.has(name)) return;
-    const heard = supervisor.acquire(closing.signal).then((held) => {
-      if (held.ok) held.value.release();
-      else load().get(name)?.log.add("host", `it could not be asked what it offers: ${held.failure.message}`);
-    });
-    learning.set(name, heard);
-  };
+  const hearings = firstHearings((name, failure) =>
+    load().get(name)?.log.add("host", `it could not be asked what it offers: ${failure.message}`),
+  );
   const all = () => [...load().values()].sort((left, right) => (left.name < right.name ? -1 : 1));
   const registry: Registry = {
     all,
@@ -162,23 +138,19 @@ export function createRegistry(parts: RegistryParts): Registry {
       }
       for (const [name, { sha256 }] of adopted) {
         if (before.get(name)?.sha256 === sha256) continue;
-        learning.delete(name);
-        slow.delete(name);
+        hearings.forget(name);
         const swapped = await registry.swap(name, "its configuration changed");
         if (!swapped.ok) await registry.refresh(name, "its configuration changed");
         const live = load().get(name)?.live;
-        if (live?.ok && live.value.grant.enabled) hear(live.value);
+        if (live?.ok && live.value.grant.enabled) hearings.hear(live.value);
       }
     },
     learn: () => {
-      for (const plugin of registry.enabled()) if (!parts.offers.isKnown(plugin.manifest)) hear(plugin);
+      for (const plugin of registry.enabled()) if (!parts.offers.isKnown(plugin.manifest)) hearings.hear(plugin);
     },
     learned: async (signal) => {
       registry.learn();
-      const unheard = [...learning].filter(([name]) => !slow.has(name));
-      const waited = await waitFor(Promise.all(unheard.map(([, heard]) => heard)), LEARN_WAIT_MS, signal);
-      // Its tools come when they come; nobody waits for it twice.
-      if (waited.came === "timeout") for (const [name] of unheard) slow.add(name);
+      await hearings.heard(signal);
     },
     tools: () => {
       offered ??= [...load().values()].flatMap(({ live }) =>
@@ -188,6 +160,11 @@ export function createRegistry(parts: RegistryParts): Registry {
     },
     forgetTools: () => {
       offered = undefined;
+      for (const changed of offerListeners) changed();
+    },
+    offerNews: (changed) => {
+      offerListeners.add(changed);
+      return () => offerListeners.delete(changed);
     },
     hooks: () =>
       [...load().values()].flatMap(({ live, guards }) => {
@@ -196,7 +173,7 @@ export function createRegistry(parts: RegistryParts): Registry {
       }),
     close: async () => {
       closed = true;
-      closing.abort();
+      hearings.close();
       const live = [...(entries?.values() ?? [])].flatMap((entry) =>
         entry.live.ok ? [entry.live.value.supervisor] : [],
       );
@@ -205,25 +182,4 @@ export function createRegistry(parts: RegistryParts): Registry {
     },
   };
   return registry;
-}
-
-function candidateOf(adopted: AdoptedPlugin): Candidate {
-  return { name: adopted.manifest.name, folder: adopted.folder, adopted };
-}
-
-function makeEntry(parts: LifeParts, found: Candidate, log: LogRing, seat?: Seat): Entry {
-  const { name, folder } = found;
-  const live = bringToLife(parts, found, log, seat);
-  return { name, folder, log, live, guards: live.ok ? [] : guardsOf(parts, found, live.failure) };
-}
-
-/** What was never granted, or was turned off, guards nothing. Where no manifest says what it guarded, its grant does. */
-function guardsOf({ grants }: RegistryParts, found: Candidate, failure: Failure): readonly PluginListener[] {
-  // What the owner wrote down has no hooks.
-  if ("adopted" in found) return [];
-  const { name, read } = found;
-  const grant = grants.read(name);
-  if (grant.ok && grant.value?.enabled !== true) return [];
-  if (read.ok) return makeBrokenListeners(read.value.manifest, failure);
-  return grant.ok && grant.value?.guards === true ? makeLostGuard(name, failure) : [];
 }

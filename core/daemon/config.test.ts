@@ -2,7 +2,8 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { loadConfig, parseConfig } from "./config.ts";
+import { parseConfig } from "./config.ts";
+import { loadConfig } from "./config-file.ts";
 
 let home = "";
 beforeEach(async () => {

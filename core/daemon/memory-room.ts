@@ -11,7 +11,7 @@ import { type MemoryPool, memoryPool } from "../memory/worker/memory-pool.ts";
 import type { Home } from "./home.ts";
 import { embedderWish, type MemoryConfig, tellEmbedder } from "./memory-settings.ts";
 import { pdfLaunch } from "./pdf-launch.ts";
-import type { Surroundings } from "./wire.ts";
+import type { Surroundings } from "./surroundings.ts";
 
 /** What plugins offer to memory. They open after it, since they may ask it. */
 export type MemoryOffers = { readonly embedders: PluginEmbedders; readonly sources: DocumentSources };

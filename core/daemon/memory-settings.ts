@@ -1,4 +1,5 @@
 import type { EmbedderChoice, EmbedderWish } from "../memory/embed/choose-embedder.ts";
+import { numberOf, type Section, textOf, type Values, type WrongValue } from "./section.ts";
 
 /** What [memory] of config.toml says, checked. Every key is described in docs/config.md. */
 export type MemoryConfig = {
@@ -26,28 +27,6 @@ export type MemoryConfig = {
   readonly storeLimitBytes: number;
 };
 
-type Value = string | number | boolean | readonly string[];
-type Kind = "string" | "number" | "fraction" | "boolean";
-
-/** Every key of [memory], with its kind. */
-export const MEMORY_KEYS: Readonly<Record<string, Kind>> = {
-  "memory.enabled": "boolean",
-  "memory.auto_reindex": "boolean",
-  "memory.embedder": "string",
-  "memory.embedding_model": "string",
-  "memory.embedding_api_url": "string",
-  "memory.embedding_api_key": "string",
-  "memory.rrf": "string",
-  "memory.vector_weight": "fraction",
-  "memory.half_life_days": "fraction",
-  "memory.recall": "boolean",
-  "memory.recall_tokens": "number",
-  "memory.recall_notes": "number",
-  "memory.recall_documents": "number",
-  "memory.conversations": "boolean",
-  "memory.store_limit_mib": "number",
-};
-
 const EMBEDDERS = ["builtin", "openai", "gemini", "local", "none", "mock"];
 const PLUGIN_EMBEDDER = /^plugin:[A-Za-z][A-Za-z0-9-]*\/[\w.:/@-]{1,128}$/;
 /** A leg that counts more than this is the only one. */
@@ -58,8 +37,30 @@ const RECALL_TOKENS = 1_000;
 const RECALL_HITS = 3;
 const MEBIBYTE = 1_048_576;
 
-/** The first thing that is wrong with the values of [memory], in words that follow the key. */
-export function checkMemoryValues(values: ReadonlyMap<string, Value>): { key: string; what: string } | undefined {
+/** [memory]. */
+export const MEMORY_SECTION: Section<MemoryConfig> = {
+  keys: {
+    "memory.enabled": "boolean",
+    "memory.auto_reindex": "boolean",
+    "memory.embedder": "string",
+    "memory.embedding_model": "string",
+    "memory.embedding_api_url": "string",
+    "memory.embedding_api_key": "string",
+    "memory.rrf": "string",
+    "memory.vector_weight": "fraction",
+    "memory.half_life_days": "fraction",
+    "memory.recall": "boolean",
+    "memory.recall_tokens": "number",
+    "memory.recall_notes": "number",
+    "memory.recall_documents": "number",
+    "memory.conversations": "boolean",
+    "memory.store_limit_mib": "number",
+  },
+  check,
+  read,
+};
+
+function check(values: Values): WrongValue | undefined {
   const embedder = values.get("memory.embedder");
   if (typeof embedder === "string" && !isEmbedderName(embedder)) {
     const what = `must be ${EMBEDDERS.map((name) => `"${name}"`).join(", ")} or "plugin:NAME/ID"`;
@@ -90,10 +91,9 @@ function isEmbedderName(name: string): boolean {
   return name === "" || EMBEDDERS.includes(name) || PLUGIN_EMBEDDER.test(name);
 }
 
-/** [memory] from values that were checked; what is not there has its default. */
-export function memoryConfigFrom(values: ReadonlyMap<string, Value>): MemoryConfig {
-  const text = (key: string) => String(values.get(`memory.${key}`) ?? "");
-  const number = (key: string, otherwise: number) => Number(values.get(`memory.${key}`) ?? otherwise);
+function read(values: Values): MemoryConfig {
+  const text = (key: string) => textOf(values, `memory.${key}`);
+  const number = (key: string, otherwise: number) => numberOf(values, `memory.${key}`, otherwise);
   const on = (key: string) => values.get(`memory.${key}`) !== false;
   const weight = values.get("memory.vector_weight");
   return {

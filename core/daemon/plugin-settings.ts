@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { type ReadSettings, settingsFor } from "../../plugin-host/manifest/settings.ts";
 import type { Failure } from "../domain/failure.ts";
-import { CONFIG_FILE, loadConfig } from "./config.ts";
+import { CONFIG_FILE, loadConfig } from "./config-file.ts";
 
 /**
  * Reads [plugins.NAME] of a data folder's config.toml afresh each time, so that a reload brings what a person has

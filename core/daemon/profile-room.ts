@@ -4,7 +4,7 @@ import type { ProviderCatalog } from "../domain/provider.ts";
 import { openProfileBook } from "../memory/profile/profile-book.ts";
 import { profileLearner } from "../memory/profile/profile-learner.ts";
 import type { ProfileConfig } from "./profile-settings.ts";
-import type { Surroundings } from "./wire.ts";
+import type { Surroundings } from "./surroundings.ts";
 
 /** How long an orderly end waits for what is being learned, milliseconds. */
 const CLOSE_LIMIT_MS = 10_000;

@@ -14,7 +14,7 @@ import type { Config } from "./config.ts";
 import type { Home } from "./home.ts";
 import { machineFacts, ownAddresses } from "./machine-facts.ts";
 import { strangersRecall, strangersRemember } from "./memory-ports.ts";
-import type { Surroundings } from "./wire.ts";
+import type { Surroundings } from "./surroundings.ts";
 
 /** The way out to the network, and the door to child processes that may use it. */
 export type Walls = { readonly egress: Egress; readonly launcher: Launcher };
@@ -40,6 +40,9 @@ export async function openWalls(home: Home, around: Surroundings, config: Config
       socketsDir: join(home.runtime, "egress"),
     },
   });
+  const { level, landlock } = launcher;
+  if (level === "bubblewrap" && "missing" in landlock)
+    around.log(`bubblewrap holds alone, no Landlock: ${landlock.missing}`);
   return { egress, launcher };
 }
 

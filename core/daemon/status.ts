@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { statSync } from "node:fs";
 import { FailureCode } from "../../proto/gen/clawd/v1/failure_pb.ts";
 import type { EscapeTrial } from "../../sandbox/os/escape-trial.ts";
-import type { Landlock } from "../../sandbox/os/landlock.ts";
+import type { Landlock } from "../../sandbox/os/launcher.ts";
 import type { DaemonStatus, DoctorCheck, HookRow } from "../domain/admin.ts";
 import type { Failure } from "../domain/failure.ts";
 
@@ -61,14 +61,10 @@ function checkTrials(level: string, trials: readonly EscapeTrial[]): DoctorCheck
   return { name, ok: false, found: escaped.join("; "), fix };
 }
 
-/** Nothing to mend: it is told so that nobody takes it for a wall that is there. */
+/** Nothing to mend where it is missing: it is told so that nobody takes it for a wall that is there. */
 function checkLandlock(landlock: Landlock): DoctorCheck {
-  const kernel = {
-    on: "this kernel has it",
-    off: "this kernel does not have it",
-    unknown: "the system does not say whether its kernel has it",
-  };
-  return { name: "landlock", ok: true, found: `not used; ${kernel[landlock]}`, fix: "" };
+  const found = "abi" in landlock ? `on (ABI ${landlock.abi})` : `not used: ${landlock.missing}`;
+  return { name: "landlock", ok: true, found, fix: "" };
 }
 
 function checkNode(version: string): DoctorCheck {

@@ -4,7 +4,11 @@ import type {
   InstallPluginResponseSchema,
   PluginStatusSchema,
 } from "../../proto/gen/clawd/v1/admin_pb.ts";
-import type { McpServerSchema } from "../../proto/gen/clawd/v1/mcp_pb.ts";
+import type {
+  ListResourcesResponseSchema,
+  McpPackageSchema,
+  McpServerSchema,
+} from "../../proto/gen/clawd/v1/mcp_pb.ts";
 import type { Failure, Result } from "./failure.ts";
 import type { HookAnswer } from "./hook.ts";
 
@@ -49,6 +53,9 @@ export type PluginAdmin = {
 };
 
 export type McpRow = MessageInitShape<typeof McpServerSchema>;
+export type McpPackageRow = MessageInitShape<typeof McpPackageSchema>;
+
+export type McpResources = MessageInitShape<typeof ListResourcesResponseSchema>;
 
 /** What people may do with servers of the Model Context Protocol. Folders are absolute; an empty one is none. */
 export type McpAdmin = {
@@ -68,6 +75,20 @@ export type McpAdmin = {
   /** `query` is what it came back with. */
   finishLogin(name: string, query: string): Promise<Result<void>>;
   logout(name: string): Promise<Result<void>>;
+  /** Of a server that conversations in the folder have. */
+  resources(name: string, workspace: string, signal: AbortSignal): Promise<Result<McpResources>>;
+  /** First "" when all are followed, then the address of each that changes, "" for the list. A failure is the last item. */
+  followResources(
+    name: string,
+    workspace: string,
+    uris: readonly string[],
+    signal: AbortSignal,
+  ): AsyncIterable<Result<string>>;
+  /** Fetches the package that the server's entry names, or a newer one; `before` is the version that was there, or empty. */
+  update(
+    name: string,
+    workspace: string,
+  ): Promise<Result<{ readonly package: McpPackageRow; readonly before: string }>>;
   /** Reads all files again. */
   reload(): Promise<{ readonly servers: number; readonly problems: readonly Failure[] }>;
 };

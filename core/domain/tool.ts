@@ -64,3 +64,6 @@ export type Tool = {
 
 /** The tools there are at this moment; asked anew at every step, so that plugins may come and go. */
 export type ToolSource = () => readonly Tool[];
+
+/** Calls `changed` whenever tools or slash commands may be others than before, until the value is called. */
+export type OfferNews = (changed: () => void) => () => void;

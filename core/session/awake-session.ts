@@ -1,4 +1,7 @@
-import type { Failure } from "../domain/failure.ts";
+import type { Command } from "../domain/command.ts";
+import { decide } from "../domain/decide.ts";
+import type { Event, EventBody } from "../domain/event.ts";
+import { type Failure, ok, type Result } from "../domain/failure.ts";
 import type { Journal } from "../domain/journal.ts";
 import type { Session } from "../domain/session.ts";
 import type { Tool } from "../domain/tool.ts";
@@ -27,6 +30,18 @@ export function awakeSession(journal: Journal, folded: Session, onFailure: () =>
     return lastHookCall;
   }
   return { writer: singleWriter(journal, folded, fail), listeners, nextHookCall, oneQuestion: oneByOne() };
+}
+
+/** Decides a command on the session's state and writes what came of it, after what is to stand before it. */
+export function commandSession(
+  { writer }: Awake,
+  wanted: Command,
+  before: readonly EventBody[] = [],
+): Promise<Result<readonly Event[]>> {
+  return writer.write((state) => {
+    const decided = decide(state, wanted);
+    return decided.ok ? ok([...before, ...decided.value]) : decided;
+  });
 }
 
 /** The tools that conversations in a folder have. */

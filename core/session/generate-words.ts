@@ -9,8 +9,9 @@ const WORDS_LIMIT_CHARS = 1024 * 1024;
 /** With these a provider turned the question away: when that came before its first word, nothing was used. */
 const TURNED_AWAY: ReadonlySet<FailureCode> = new Set(["invalid", "not_found", "denied", "exhausted", "unavailable"]);
 
-/** Asks the conversation's own model for a stranger. The model hears nothing of the conversation, and has no tools. */
+/** Asks the conversation's own model for a stranger, or the one that the program lent to its call. The model hears nothing of the conversation, and has no tools. */
 export async function generateWords(turn: TurnContext, wanted: WordsWanted, signal: AbortSignal): Promise<ModelWords> {
+  if (turn.lentModel !== undefined) return turn.lentModel(wanted, AbortSignal.any([turn.signal, signal]));
   const { turn: open, model: chosen } = turn.writer.state();
   const resolved = turn.providers.resolve(open?.model || chosen);
   if (!resolved.ok) return { said: resolved, tokens: 0 };

@@ -4,7 +4,6 @@ import {
   cases,
   closeHouses,
   eventsOf,
-  type House,
   isEnd,
   listen,
   NOBODY,
@@ -12,6 +11,7 @@ import {
   openHouse,
   PERSON,
   say,
+  stored,
 } from "../../tests/kit/session-house.ts";
 import { fail, ok } from "../domain/failure.ts";
 import type { SlashCall, SlashCommand } from "../domain/slash-command.ts";
@@ -39,10 +39,6 @@ const commands: readonly SlashCommand[] = [
     return ok({ do: "show", text: word.said });
   }),
 ];
-
-async function stored(house: House, id: string) {
-  return eventsOf(await listen(house, id, { ...NOBODY, follow: false }, () => false));
-}
 
 async function spoken(text: string): Promise<string | undefined> {
   const house = await openHouse({ replies: [{ text: "done" }], commands });

@@ -1,5 +1,5 @@
-import { ok, type Result } from "../domain/failure.ts";
-import type { SlashCommand, SlashOutcome } from "../domain/slash-command.ts";
+import { fail, ok, type Result } from "../domain/failure.ts";
+import type { SlashCommand, SlashOutcome, SlashWords } from "../domain/slash-command.ts";
 import { openDesk } from "./open-desk.ts";
 import type { TurnContext } from "./turn-context.ts";
 
@@ -12,7 +12,7 @@ const COMMAND = /^\/([a-zA-Z][a-zA-Z0-9_-]*)(?:\s+([\s\S]*))?$/;
 export async function hearCommand(turn: TurnContext, text: string): Promise<Result<SlashOutcome>> {
   const [, name = "", args = ""] = COMMAND.exec(text) ?? [];
   const command = commandsIn(turn, turn.writer.state().workspace).find((one) => one.name === name);
-  return command === undefined ? ok({ do: "say", text }) : runCommand(turn, command, args);
+  return command === undefined ? ok({ do: "say", text }) : runCommand(turn, command, { args });
 }
 
 /** The slash commands that conversations in a folder have. */
@@ -20,16 +20,21 @@ export function commandsIn({ commands }: Pick<TurnContext, "commands">, workspac
   return commands().filter((one) => one.workspace === undefined || one.workspace === workspace);
 }
 
+/** The same for a command that is named, whose words may be said to nobody. */
+export async function runNamed(turn: TurnContext, name: string, words: SlashWords): Promise<Result<SlashOutcome>> {
+  const { workspace } = turn.writer.state();
+  const command = commandsIn(turn, workspace).find((one) => one.name === name);
+  if (command === undefined) return fail("not_found", `there is no slash command "/${name}" in ${workspace}`);
+  return runCommand(turn, command, words);
+}
+
 /** Asks a command for its words; it may ask for things itself until the signal of `turn` aborts. */
-export async function runCommand(
-  turn: TurnContext,
-  command: SlashCommand,
-  args: string,
-): Promise<Result<SlashOutcome>> {
+async function runCommand(turn: TurnContext, command: SlashCommand, words: SlashWords): Promise<Result<SlashOutcome>> {
   const { id: sessionId, workspace } = turn.writer.state();
   const offer = openDesk(turn, "");
   try {
-    return await command.run({ args: args.trimEnd(), sessionId, workspace, desk: offer.desk }, turn.signal);
+    const call = { ...words, args: words.args.trimEnd(), sessionId, workspace, desk: offer.desk };
+    return await command.run(call, turn.signal);
   } finally {
     await offer.close();
   }

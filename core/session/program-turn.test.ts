@@ -19,11 +19,19 @@ import {
 } from "../../tests/kit/session-house.ts";
 import type { ToolOutcome } from "../domain/tool.ts";
 import type { CallNews } from "./call-news.ts";
-import type { CallOptions } from "./session-registry.ts";
+import type { CallOptions } from "./program-calls.ts";
 
 afterEach(closeHouses);
 
-const CALL: CallOptions = { tool: "echo", args: {}, caller: "mcp:test", allow: [], yolo: false, canAnswer: false };
+const CALL: CallOptions = {
+  tool: "echo",
+  args: {},
+  caller: "mcp:test",
+  allow: [],
+  yolo: false,
+  canAnswer: false,
+  lenderId: "",
+};
 
 async function begin(house: House, id: string, options: Partial<CallOptions>, signal = new AbortController().signal) {
   const called = await house.sessions.callTool(id, { ...CALL, ...options }, signal);

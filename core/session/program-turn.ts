@@ -3,8 +3,17 @@ import { type Failure, ok } from "../domain/failure.ts";
 import type { ProgramCall } from "../domain/session.ts";
 import { callStarted, refusal } from "./call-events.ts";
 import { judgeCall } from "./judge-call.ts";
+import type { LentModel } from "./lent-models.ts";
 import { runCall } from "./run-call.ts";
 import type { TurnContext } from "./turn-context.ts";
+
+/** The program that made a call. */
+export type Caller = {
+  /** Aborts when it is gone. */
+  readonly hungUp: AbortSignal;
+  /** What it lends to the call. */
+  readonly lentModel: LentModel | undefined;
+};
 
 /** Runs one thing after the other, in the order of asking. */
 type OneByOne = (work: () => Promise<void>) => Promise<void>;
@@ -14,9 +23,9 @@ type OneByOne = (work: () => Promise<void>) => Promise<void>;
  * if need be, a person, as a model's does. Calls that are safe to rerun go together; any other waits for its like. Returns when
  * `turnEnded` is durable, or when the journal can take nothing more.
  *
- * @param hungUp aborts when nobody waits for the call with this id any more
+ * @param callerOf who waits for the call with this id
  */
-export async function runProgramTurn(turn: TurnContext, hungUp: (callId: string) => AbortSignal): Promise<void> {
+export async function runProgramTurn(turn: TurnContext, callerOf: (callId: string) => Caller): Promise<void> {
   const { writer, turnId } = turn;
   const taken = new Set<string>();
   const oneByOne = queue();
@@ -26,7 +35,9 @@ export async function runProgramTurn(turn: TurnContext, hungUp: (callId: string)
     for (const call of programCalls.values()) {
       if (taken.has(call.callId)) continue;
       taken.add(call.callId);
-      void answerCall({ ...turn, signal: AbortSignal.any([turn.signal, hungUp(call.callId)]) }, call, oneByOne);
+      const { hungUp, lentModel } = callerOf(call.callId);
+      const signal = AbortSignal.any([turn.signal, hungUp]);
+      void answerCall({ ...turn, signal, ...(lentModel === undefined ? {} : { lentModel }) }, call, oneByOne);
     }
     if (programCalls.size === 0) await endIfIdle(turn);
     else {

@@ -31,8 +31,24 @@ export async function foldSession(journal: Journal, id: string): Promise<Result<
   return session.workspace === "" ? noSession(id) : ok(session);
 }
 
+/** At most `limit` sessions, the latest changed first. */
+export async function listSessions(
+  journal: Journal,
+  limit: number,
+  isBusy: (id: string) => boolean,
+): Promise<readonly Summary[]> {
+  const rows: Summary[] = [];
+  for await (const head of journal.heads()) {
+    if (rows.length >= limit) break;
+    if (RESERVED_JOURNALS.has(head.sessionId)) continue;
+    const row = await summarize(journal, head, isBusy(head.sessionId));
+    if (row !== undefined) rows.push(row);
+  }
+  return rows;
+}
+
 /** A list's row; undefined for a journal that is not a conversation. */
-export async function summarize(journal: Journal, head: Head, busy: boolean): Promise<Summary | undefined> {
+async function summarize(journal: Journal, head: Head, busy: boolean): Promise<Summary | undefined> {
   const { sessionId, changedAtMs, seq: events } = head;
   let session = emptySession(sessionId);
   let openedAtMs: number | undefined;

@@ -1,5 +1,5 @@
 import type { Awake } from "./awake-session.ts";
-import { runProgramTurn } from "./program-turn.ts";
+import { type Caller, runProgramTurn } from "./program-turn.ts";
 import type { TurnContext } from "./turn-context.ts";
 import { runTurn } from "./turn-loop.ts";
 
@@ -17,8 +17,8 @@ export type RunningTurns = {
 export type RunningParts = {
   /** What a turn works with until the signal aborts. */
   readonly contextOf: (session: Awake, turnId: string, signal: AbortSignal) => TurnContext;
-  /** Aborts when the program that made a call is gone. */
-  readonly hungUp: (callId: string) => AbortSignal;
+  /** The program that made a call. */
+  readonly callerOf: (callId: string) => Caller;
   /** The session in memory of that id; after a failed write it is another than before. */
   readonly find: (id: string) => Promise<Awake | undefined>;
   /** Aborts when no turn may run any more. */
@@ -26,7 +26,7 @@ export type RunningParts = {
   readonly complain: (cause: unknown) => void;
 };
 
-export function runningTurns({ contextOf, hungUp, find, stopping, complain }: RunningParts): RunningTurns {
+export function runningTurns({ contextOf, callerOf, find, stopping, complain }: RunningParts): RunningTurns {
   const running = new Map<string, { readonly stop: AbortController; readonly ended: Promise<void> }>();
 
   function start(session: Awake): void {
@@ -34,7 +34,7 @@ export function runningTurns({ contextOf, hungUp, find, stopping, complain }: Ru
     if (turn === undefined || running.has(id) || stopping.aborted) return;
     const stop = new AbortController();
     const context = contextOf(session, turn.id, AbortSignal.any([stop.signal, stopping]));
-    const work = turn.caller === "" ? runTurn(context) : runProgramTurn(context, hungUp);
+    const work = turn.caller === "" ? runTurn(context) : runProgramTurn(context, callerOf);
     const ended = work.finally(() => {
       running.delete(id);
       // A message may have started the next turn before this one left.

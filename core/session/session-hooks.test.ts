@@ -18,6 +18,7 @@ import {
   openHouse,
   PERSON,
   say,
+  stored,
   tool,
 } from "../../tests/kit/session-house.ts";
 import type { Event } from "../domain/event.ts";
@@ -41,11 +42,6 @@ const failureOf = (events: readonly Event[]) => {
   const last = events.at(-1)?.body;
   return last?.case === "turnEnded" ? last.value.failure?.message : undefined;
 };
-
-/** All events of a session that are stored now. */
-async function stored(house: House, id: string): Promise<readonly Event[]> {
-  return eventsOf(await listen(house, id, { ...NOBODY, follow: false }, () => false));
-}
 
 test("every point whose moment exists is fired, in order, and each run leaves its receipt", async () => {
   const hooks = scriptedHooks(Object.fromEntries(HOOK_POINTS.map((point) => [point, pass])));

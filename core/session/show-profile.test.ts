@@ -1,18 +1,6 @@
 import { afterEach, expect, test } from "vitest";
 import { scriptedHooks } from "../../tests/kit/scripted-hooks.ts";
-import {
-  cases,
-  closeHouses,
-  converse,
-  eventsOf,
-  type House,
-  isEnd,
-  listen,
-  NOBODY,
-  open,
-  openHouse,
-  say,
-} from "../../tests/kit/session-house.ts";
+import { cases, closeHouses, converse, type House, NOBODY, open, openHouse } from "../../tests/kit/session-house.ts";
 import { fail, ok, type Result } from "../domain/failure.ts";
 import type { TurnProfile } from "../domain/profile.ts";
 
@@ -32,11 +20,8 @@ function profileOf(text: Result<string>) {
 
 const systems = (house: House) => house.prompts.map(({ system }) => system);
 
-async function again(house: House, id: string, after: number) {
-  const heard = listen(house, id, { ...NOBODY, after }, isEnd);
-  await say(house, id);
-  return eventsOf(await heard);
-}
+/** The next turn of a session that has so many events. */
+const again = (house: House, id: string, after: number) => converse(house, id, { ...NOBODY, after });
 
 test("the profile stands at the end of the system prompt as data, and is an event only when it has changed", async () => {
   const { profile, told } = profileOf(ok('{\n  "who": "Ada"\n}'));

@@ -5,10 +5,11 @@ import type { PermissionDecision } from "../domain/permission-decision.ts";
 import type { TurnProfile } from "../domain/profile.ts";
 import type { ProviderCatalog } from "../domain/provider.ts";
 import type { SlashCommandSource } from "../domain/slash-command.ts";
-import type { ToolSource } from "../domain/tool.ts";
+import type { OfferNews, ToolSource } from "../domain/tool.ts";
 import type { ToolFilter } from "../domain/tool-filter.ts";
 import type { TurnRecall } from "../domain/turn-recall.ts";
 import type { Gate } from "./gates.ts";
+import type { LentModel } from "./lent-models.ts";
 import type { Delta } from "./news.ts";
 import type { SingleWriter } from "./single-writer.ts";
 
@@ -38,6 +39,8 @@ export type TurnServices = {
   /** Resolves when the tools of what was never asked for them are there, or after a bounded while; undefined when none may come. */
   readonly toolsLearned?: (signal: AbortSignal) => Promise<void>;
   readonly commands: SlashCommandSource;
+  /** Undefined when they never change. */
+  readonly offerNews?: OfferNews;
   /** Undefined when nobody keeps any. */
   readonly readArtifact?: ReadArtifact;
   readonly gates: readonly Gate[];
@@ -76,4 +79,6 @@ export type TurnContext = TurnServices & {
   readonly signal: AbortSignal;
   /** Aborts when the daemon waits no longer; until then hooks hear also what was interrupted. */
   readonly lastSignal: AbortSignal;
+  /** What the program lent to the call that this is for. */
+  readonly lentModel?: LentModel;
 };

@@ -3,7 +3,8 @@ import { join } from "node:path";
 import { fail, type Result } from "../../core/domain/failure.ts";
 import { type ReadManifest, readManifest } from "../manifest/read-manifest.ts";
 
-const MAX_PLUGINS = 1000;
+/** Manifests that are read. Every name is listed all the same: whoever guards something must not vanish by being the next. */
+const MAX_PLUGINS = 1_000;
 
 export type FoundPlugin = { readonly name: string; readonly folder: string; readonly read: Result<ReadManifest> };
 
@@ -24,8 +25,7 @@ export function discoverPlugins(pluginsDir: string): readonly FoundPlugin[] {
   }
   return names
     .sort()
-    .slice(0, MAX_PLUGINS)
-    .map((name) => findPlugin(pluginsDir, name));
+    .map((name, index) => (index < MAX_PLUGINS ? findPlugin(pluginsDir, name) : oneTooMany(pluginsDir, name)));
 }
 
 /** One plugin by its folder's name, which must be its own. */
@@ -46,6 +46,12 @@ export function findPlugin(pluginsDir: string, name: string): FoundPlugin {
     return { name, folder, read: fail("invalid", message, { hint: "name the folder after the plugin" }) };
   }
   return { name, folder, read };
+}
+
+function oneTooMany(pluginsDir: string, name: string): FoundPlugin {
+  const message = `plugin "${name}" comes after the first ${MAX_PLUGINS} by name, and no more are read`;
+  const hint = "remove some that nobody needs: claw plugin remove NAME, and restart the daemon";
+  return { name, folder: join(pluginsDir, name), read: fail("exhausted", message, { hint }) };
 }
 
 function isExecutable(file: string): boolean {
