@@ -25,6 +25,7 @@ export function createBareLauncher(
   return {
     level: "none",
     detail,
+    landlock: { missing: "there is no sandbox behind which it could stand" },
     launch(spec) {
       const checked = checkSpec(spec);
       const mark = nextMark();
@@ -40,7 +41,7 @@ export function createBareLauncher(
         pipes: spec.pipes,
         proxyUrl: proxy?.url,
         handOn: undefined,
-        filter: undefined,
+        files: [],
         markAtEnd: mark,
         tell: sendSignal,
         atEnd: () => proxy?.close(),

@@ -1,4 +1,5 @@
-import { existsSync, lstatSync, realpathSync } from "node:fs";
+import { existsSync, lstatSync, realpathSync, statSync } from "node:fs";
+import type { WallRule } from "../landlock/landlock-table.ts";
 import { isInFolder } from "../permission/grant.ts";
 import type { CheckedSpec, ShownPath } from "./launch-check.ts";
 import type { Confinement } from "./launcher.ts";
@@ -18,6 +19,9 @@ export const SHARED_MEMORY_LIMIT_BYTES = 64 * 1024 * 1024;
 /** Folders whose host content is sockets and kernel interfaces, so that a grant of `/` does not mean them. */
 const NOT_MEANT_BY_ROOT = ["/run", "/sys"];
 
+/** What lies in the place of a file that is hidden. */
+const NOTHING = "/dev/null";
+
 /**
  * What is made read-only when all is mounted. Where the daemon is root its children have root's user id, to which the
  * kernel's settings in /proc/sys belong, even without a privilege: whoever writes `core_pattern` has the machine. And
@@ -33,14 +37,15 @@ export function namespaceArguments(network: boolean): string[] {
 
 /**
  * bwrap's options for the files that the child sees, parents before what lies in them, so that no mount buries another.
- * `closing` comes after the last mount of all. Throws when `cwd` is outside of all of it.
+ * `closing` comes after the last mount of all. `rules` say the same to Landlock, as far as it can be said: what it gives
+ * beneath a path cannot be taken away further down. Throws when `cwd` is outside of all of it.
  */
 export function fileArguments(
   spec: CheckedSpec,
   confinement: Confinement,
   cwd: string,
   view: SystemView,
-): { readonly mounts: readonly string[]; readonly closing: readonly string[] } {
+): { readonly mounts: readonly string[]; readonly closing: readonly string[]; readonly rules: readonly WallRule[] } {
   const mounts = planMounts(spec, confinement, view);
   const real = realpathSync.native(cwd);
   if (!isCovered(mounts, real) && !mounts.has(real)) {
@@ -52,6 +57,7 @@ export function fileArguments(
   return {
     mounts: ordered.flatMap(mountArguments),
     closing: [...frozen.flatMap((at) => ["--remount-ro", at]), "--chdir", real],
+    rules: [NAMES_OF_ALL, ...ordered.flatMap(rulesOf)],
   };
 }
 
@@ -110,7 +116,7 @@ function isCovered(mounts: ReadonlyMap<string, Mount>, path: string): boolean {
 
 function emptied(path: string): Mount {
   const isFolder = lstatSync(path).isDirectory();
-  return isFolder ? { at: path, kind: "empty" } : { at: path, kind: "read", source: "/dev/null" };
+  return isFolder ? { at: path, kind: "empty" } : { at: path, kind: "read", source: NOTHING };
 }
 
 function mountArguments(mount: Mount): string[] {
@@ -131,6 +137,34 @@ function mountArguments(mount: Mount): string[] {
       return ["--dir", mount.at];
     case "scratch":
       return ["--size", String(SCRATCH_LIMIT_BYTES), "--tmpfs", mount.at];
+  }
+}
+
+/** Many folders are there only because something is mounted below them, and programs look what is in `/` or `/usr/bin`. */
+const NAMES_OF_ALL: WallRule = { path: "/", isFolder: true, access: "list" };
+
+function rulesOf(mount: Mount): WallRule[] {
+  const path = mount.at;
+  switch (mount.kind) {
+    case "read":
+    case "write": {
+      const found = mount.source === NOTHING ? undefined : statSync(mount.source, { throwIfNoEntry: false });
+      return found ? [{ path, isFolder: found.isDirectory(), access: mount.kind }] : [];
+    }
+    case "proc":
+      return [{ path, isFolder: true, access: "read" }];
+    case "dev":
+      return [
+        { path, isFolder: true, access: "devices" },
+        { path: `${path}/shm`, isFolder: true, access: "write" },
+      ];
+    case "scratch":
+      return [{ path, isFolder: true, access: "write" }];
+    case "empty":
+    case "folder":
+      return [{ path, isFolder: true, access: "list" }];
+    case "link":
+      return [];
   }
 }
 

@@ -1,4 +1,6 @@
 import { realpathSync } from "node:fs";
+import { FILE_LIMIT_BYTES, landlockFile } from "../landlock/landlock-program.ts";
+import { buildTable, type WallRule } from "../landlock/landlock-table.ts";
 import {
   fileArguments,
   namespaceArguments,
@@ -7,7 +9,7 @@ import {
 } from "./bubblewrap-arguments.ts";
 import { FORWARDER_NEEDS, type ProxyOpener, type SandboxProxy } from "./filtered-network.ts";
 import { checkSpec } from "./launch-check.ts";
-import type { Launcher, LaunchSpec, ProcessLimits } from "./launcher.ts";
+import type { Landlock, Launcher, LaunchSpec, ProcessLimits } from "./launcher.ts";
 import { LEASE_VARIABLE, type LeaseWatcher, NO_MARK } from "./lease-watcher.ts";
 import { type PoliteSignal, PROCESSES_PROLOGUE, spawnLeased } from "./leased-spawn.ts";
 import { DEFAULT_PROCESSES, type GroupLimits, type ProcessGroups } from "./process-groups.ts";
@@ -19,11 +21,27 @@ import { readSystemView, type SystemView } from "./system-view.ts";
 /** bwrap itself and the first process of its namespace, which are counted with the child in its control group. */
 const WALL_PROCESSES = 2;
 /** In `/dev`, which is the sandbox's own at every launch. */
-const COUNTER_AT = "/dev/clawd/sh";
+const OWN_AT = "/dev/clawd";
+const COUNTER_AT = `${OWN_AT}/sh`;
+const LANDLOCK_AT = `${OWN_AT}/landlock`;
+const BYTES_PER_MIB = 1024 * 1024;
 /** Files in memory, which have limits of their own: who fills them is told so, and not killed. MiB. */
-const FILES_MIB = (SCRATCH_LIMIT_BYTES + SHARED_MEMORY_LIMIT_BYTES) / (1024 * 1024);
+const FILES_MIB = (SCRATCH_LIMIT_BYTES + SHARED_MEMORY_LIMIT_BYTES) / BYTES_PER_MIB;
 /** Their memory, and what the kernel needs for the namespaces, MiB. */
 const WALL_MIB = 8;
+
+export type BubblewrapParts = {
+  readonly bwrap: string;
+  readonly detail: string;
+  readonly landlock: Landlock;
+  readonly watcher: LeaseWatcher;
+  readonly groups: ProcessGroups | undefined;
+  /** Of the system calls; undefined for one whose numbers are not known here: then calls are not filtered, and there is no Landlock. */
+  readonly architecture: Architecture | undefined;
+  readonly proxies: ProxyOpener;
+  /** Gives every launch a mark of its own. */
+  readonly nextMark: () => string;
+};
 
 /**
  * Launches children in namespaces of their own. The whole tree lives in a PID namespace whose first process is
@@ -32,18 +50,12 @@ const WALL_MIB = 8;
  * The child's environment goes to bwrap through a pipe, and bwrap's own has nothing but the mark of the lease: arguments
  * can be read by every user of the machine, and bwrap's environment by the child, in `/proc/1/environ`. The mounts stand in the arguments, because a
  * pipe that is cut short by the daemon's death must not cut off a wall.
- * @param architecture of the system calls; undefined for one whose numbers are not known here: then calls are not filtered
- * @param nextMark gives every launch a mark of its own
+ *
+ * Where the kernel has Landlock, the first program inside is one that asks it for the same walls again: a mount that should not be
+ * there, or not be writable, is none that the child can use.
  */
-export function createBubblewrapLauncher(
-  bwrap: string,
-  detail: string,
-  watcher: LeaseWatcher,
-  groups: ProcessGroups | undefined,
-  architecture: Architecture | undefined,
-  proxies: ProxyOpener,
-  nextMark: () => string,
-): Launcher {
+export function createBubblewrapLauncher(parts: BubblewrapParts): Launcher {
+  const { bwrap, detail, landlock, watcher, groups, architecture, proxies, nextMark } = parts;
   let view: SystemView | undefined;
   const filters = new Map<SyscallProfile, Buffer>();
 
@@ -57,15 +69,18 @@ export function createBubblewrapLauncher(
   return {
     level: "bubblewrap",
     detail,
+    landlock,
     launch(spec) {
       const checked = checkSpec(spec);
       view ??= readSystemView();
       const environment = Object.entries(spec.env).flatMap(([name, value]) => ["--setenv", name, value]);
       const argumentsAt = 3 + spec.pipes;
       const filter = filterOf(spec.confinement.syscalls ?? "program");
+      const filterAt = argumentsAt + 1;
       const files = fileArguments(checked, spec.confinement, spec.cwd, view);
       const counter = counterOf(spec, groups);
       const { network } = spec.confinement;
+      const walls = planLandlock(parts, spec, files.rules, filterAt + 1);
       const proxy = typeof network === "object" ? proxies.inSandbox(network) : undefined;
       return spawnLeased(watcher, groups, {
         command: [
@@ -74,27 +89,65 @@ export function createBubblewrapLauncher(
           ...files.mounts,
           ...(proxy?.mounts ?? []),
           ...counter.mounts,
+          ...walls.mounts,
           ...files.closing,
           "--args",
           String(argumentsAt),
-          ...(filter === undefined ? [] : ["--seccomp", String(argumentsAt + 1)]),
+          ...(filter === undefined ? [] : ["--seccomp", String(filterAt)]),
           "--",
+          ...walls.wrap,
           ...insideCommand(spec, checked.command, proxy, counter.shell),
         ],
         cwd: "/",
         env: { [LEASE_VARIABLE]: nextMark() },
-        limits: proxy ? withForwarder(spec.limits) : spec.limits,
+        limits: proxy ? withForwarder(walls.limits) : walls.limits,
         processesInside: true,
         groupLimits: withWall(spec.limits, proxy !== undefined),
         pipes: spec.pipes,
         proxyUrl: undefined,
         handOn: environment.map((argument) => `${argument}\0`).join(""),
-        filter,
+        files: [...(filter === undefined ? [] : [filter]), ...walls.files],
         markAtEnd: NO_MARK,
         tell: tellInside,
         atEnd: () => proxy?.close(),
       });
     },
+  };
+}
+
+type LandlockPlan = {
+  readonly mounts: readonly string[];
+  readonly files: readonly Buffer[];
+  /** What runs the command behind its walls. */
+  readonly wrap: readonly string[];
+  /** Those that are left to whoever starts bwrap. */
+  readonly limits: ProcessLimits;
+};
+
+/** @param at the descriptor on which bwrap finds the program and its table, which it copies into the sandbox */
+function planLandlock(
+  { landlock, architecture }: BubblewrapParts,
+  { confinement, limits }: LaunchSpec,
+  rules: readonly WallRule[],
+  at: number,
+): LandlockPlan {
+  if ("missing" in landlock || architecture === undefined) return { mounts: [], files: [], wrap: [], limits };
+  const { fileMib, ...others } = limits;
+  // bwrap itself writes a file, which so small a limit would forbid it.
+  const isTight = fileMib !== undefined && fileMib * BYTES_PER_MIB < FILE_LIMIT_BYTES;
+  const table = buildTable(
+    {
+      rules: [...rules, { path: OWN_AT, isFolder: true, access: "read" }],
+      isTcpShut: confinement.network === "none" && confinement.system === "libraries",
+      fileLimitBytes: isTight ? fileMib * BYTES_PER_MIB : undefined,
+    },
+    landlock.abi,
+  );
+  return {
+    mounts: ["--perms", "0555", "--ro-bind-data", String(at), LANDLOCK_AT],
+    files: [landlockFile(architecture, table)],
+    wrap: [LANDLOCK_AT],
+    limits: isTight ? others : limits,
   };
 }
 

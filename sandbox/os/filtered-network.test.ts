@@ -191,7 +191,7 @@ describe.skipIf(noBubblewrap)("in the sandbox", () => {
     await slow.stdout[Symbol.asyncIterator]().next();
     const look = `ls /dev/clawd; ls -d ${socketsDir} ${root}; /dev/clawd/node --input-type=module -e '${FETCHER}' -- http://127.0.0.2:${port}/`;
     const { out, err } = await run(boxed, specOf(["/bin/sh", "-c", look], ["x.org"]));
-    expect(out).toMatch(/^forwarder\.cjs\nnode\nproxy\.sock\nfailed\n$/);
+    expect(out).toMatch(/^forwarder\.cjs\n(landlock\n)?node\nproxy\.sock\nfailed\n$/);
     expect(err).toContain("No such file");
     slow.kill();
     await slow.exited;

@@ -105,11 +105,15 @@ export type LeasedProcess = {
   interrupt(): void;
 };
 
+/** Landlock, the wall behind that of bubblewrap: which ABI of it the kernel has, or why it is not there. */
+export type Landlock = { readonly abi: number } | { readonly missing: string };
+
 /** The one door to child processes of strangers' code. */
 export type Launcher = {
   readonly level: SandboxLevel;
   /** What the level is made of, or why it is not stronger and how to get a stronger one. */
   readonly detail: string;
+  readonly landlock: Landlock;
   /** Throws only when the child cannot be spawned at all (no such program, folder or path, no more processes). */
   launch(spec: LaunchSpec): LeasedProcess;
 };

@@ -62,8 +62,8 @@ export type SpawnPlan = {
   readonly proxyUrl: Promise<string> | undefined;
   /** Bytes for the command on descriptor 3 + `pipes`; undefined when that descriptor must be closed for it. */
   readonly handOn: string | undefined;
-  /** Bytes for the command on descriptor 4 + `pipes`, whole before it starts; undefined when there is no such descriptor. */
-  readonly filter: Buffer | undefined;
+  /** Bytes for the command on descriptors 4 + `pipes`, 5 + `pipes` …, whole before it starts. */
+  readonly files: readonly Buffer[];
   /** What to look for when the head of the tree has ended by itself; `NO_MARK` when that takes all others along. */
   readonly markAtEnd: string;
   /** Sends a signal to the command itself, given the head of the tree. */
@@ -109,7 +109,7 @@ export function spawnLeased(watcher: LeaseWatcher, groups: ProcessGroups | undef
     group?.kill();
   };
   // Before the word: were the daemon to die in between, the child would never start, rather than with half a filter.
-  if (plan.filter !== undefined) pipes.pop()?.end(plan.filter);
+  for (const file of plan.files.toReversed()) pipes.pop()?.end(file);
   const word = pipes.pop();
   word?.resume();
   const say = (proxyUrl: string) => void word?.end(`${proxyUrl}\n${plan.handOn ?? ""}`);
@@ -150,7 +150,7 @@ function openGroup(groups: ProcessGroups | undefined, plan: SpawnPlan): ProcessG
 
 function spawnPrologue(plan: SpawnPlan, joinFiles: readonly string[]): ChildProcess {
   const wordAt = 3 + plan.pipes;
-  const descriptors = wordAt + (plan.filter === undefined ? 1 : 2);
+  const descriptors = wordAt + 1 + plan.files.length;
   const groups = Array.from({ length: GROUPS_LIMIT }, (_, index) => joinFiles[index] ?? "");
   const prologue = ["-c", PROLOGUE, "sh", String(wordAt), ...prologueArgs(plan), ...groups];
   return spawn("/bin/sh", [...prologue, ...plan.command], {

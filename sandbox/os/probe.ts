@@ -5,6 +5,7 @@ import { createBareLauncher } from "./bare-launcher.ts";
 import { namespaceArguments, SCRATCH_LIMIT_BYTES } from "./bubblewrap-arguments.ts";
 import { createBubblewrapLauncher } from "./bubblewrap-launcher.ts";
 import { type NetworkDoor, proxyOpener } from "./filtered-network.ts";
+import { askLandlock, type LandlockQuestion, NO_ARCHITECTURE, readAnswer } from "./landlock-probe.ts";
 import { lookUpProgram } from "./launch-check.ts";
 import type { Launcher } from "./launcher.ts";
 import { createLeaseWatcher, NO_MARK } from "./lease-watcher.ts";
@@ -81,12 +82,19 @@ export async function probeLauncher({ searchPath, wanted, nodeBinary, door }: Pr
   }
   const bwrap = lookUpProgram("bwrap", searchPath);
   if (!bwrap) return bare("bubblewrap is not installed. Install it with: apt-get install bubblewrap");
-  const [version, trial] = await Promise.all([run(bwrap, ["--version"]), run(bwrap, trialArguments(nodeBinary))]);
-  if (!trial.done) return bare(`${bwrap} does not work here (${trial.said}). ${adviseOn(trial.said)}`);
   const architecture = ARCHITECTURES.find((known) => known === process.arch);
+  const question = architecture && askLandlock(architecture);
+  const [version, trial] = await Promise.all([
+    run(bwrap, ["--version"]),
+    run(bwrap, trialArguments(nodeBinary, question), question?.input),
+  ]);
+  if (!trial.done) return bare(`${bwrap} does not work here (${trial.said}). ${adviseOn(trial.said)}`);
+  const landlock = question ? readAnswer(trial.out) : NO_ARCHITECTURE;
   const calls = architecture === undefined ? "every system call" : "few system calls";
-  const detail = `${version.said}: own namespaces, no privileges, ${calls}, only what is granted${uncounted}`;
-  return createBubblewrapLauncher(bwrap, detail, watcher, groups, architecture, proxies, nextMark);
+  const twice = "abi" in landlock ? ", Landlock behind it" : "";
+  const detail = `${version.said}: own namespaces, no privileges, ${calls}, only what is granted${twice}${uncounted}`;
+  const parts = { bwrap, detail, landlock, watcher, groups, architecture, proxies, nextMark };
+  return createBubblewrapLauncher(parts);
 }
 
 /** What no limit of single processes can hold takes control groups, which are root's. */
@@ -102,21 +110,26 @@ function sayMissing(groups: ProcessGroups | undefined): string {
  * The whole machine read-only: what a trial must prove is that namespaces and every option we use are to be had, and
  * that the program starts.
  */
-function trialArguments(nodeBinary: string): string[] {
+function trialArguments(nodeBinary: string, question: LandlockQuestion | undefined): string[] {
   const scratch = ["--size", String(SCRATCH_LIMIT_BYTES), "--tmpfs", "/dev/shm"];
-  const files = ["--ro-bind", "/", "/", "--proc", "/proc", "--dev", "/dev", ...scratch, "--chdir", "/"];
-  return [...namespaceArguments(false), ...files, "--", nodeBinary, "--version"];
+  const files = ["--ro-bind", "/", "/", "--proc", "/proc", "--dev", "/dev", ...scratch, ...(question?.mounts ?? [])];
+  const command = [nodeBinary, "--version"];
+  return [...namespaceArguments(false), ...files, "--chdir", "/", "--", ...(question?.wrap(command) ?? command)];
 }
 
-type Trial = { readonly done: boolean; readonly said: string };
+/** `said` is the first line of what it said, or of what was wrong with it. */
+type Trial = { readonly done: boolean; readonly said: string; readonly out: string };
 
-function run(program: string, args: readonly string[]): Promise<Trial> {
+function run(program: string, args: readonly string[], input: Buffer = Buffer.alloc(0)): Promise<Trial> {
   return new Promise((resolve) => {
     const options = { env: {}, cwd: "/", timeout: PROBE_TIMEOUT_MS, killSignal: "SIGKILL" as const };
-    execFile(program, args, options, (error, stdout, stderr) => {
-      const said = (error ? stderr || error.message : stdout).trim().split("\n")[0] ?? "";
-      resolve({ done: !error, said });
+    const child = execFile(program, args, options, (error, out, err) => {
+      const said = (error ? err || error.message : out).trim().split("\n")[0] ?? "";
+      resolve({ done: !error, said, out });
     });
+    // A program that does not listen ends all the same, and its exit says how.
+    child.stdin?.on("error", () => {});
+    child.stdin?.end(input);
   });
 }
 

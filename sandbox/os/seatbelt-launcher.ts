@@ -31,6 +31,7 @@ export function createSeatbeltLauncher(
   return {
     level: "seatbelt",
     detail,
+    landlock: { missing: "it is a part of Linux" },
     launch(spec) {
       const checked = checkSpec(spec);
       const mark = nextMark();
@@ -56,7 +57,7 @@ export function createSeatbeltLauncher(
         pipes: spec.pipes,
         proxyUrl: proxy?.url,
         handOn: undefined,
-        filter: undefined,
+        files: [],
         markAtEnd: mark,
         tell: sendSignal,
         atEnd,

@@ -112,6 +112,10 @@ const COMPUTING: readonly Syscall[] = [
   "exit",
   "exit_group",
   "wait4",
+  // They only take away, and the walls are put up behind the filter.
+  "landlock_create_ruleset",
+  "landlock_add_rule",
+  "landlock_restrict_self",
   "restart_syscall",
   "execve",
   "getsockopt",

@@ -262,6 +262,7 @@ function recording(launcher: Launcher, pids: number[]): Launcher {
   return {
     level: launcher.level,
     detail: launcher.detail,
+    landlock: launcher.landlock,
     launch(spec) {
       const child = launcher.launch(spec);
       pids.push(child.pid);

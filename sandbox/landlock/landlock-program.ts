@@ -1,0 +1,68 @@
+/**
+ * A program of a kilobyte that puts Landlock's walls around another one: Node cannot make the three system calls, and few
+ * machines have a compiler. It needs no library and no file but itself, because its table is written right behind it.
+ *
+ * The bytes are what `walls-x64.s` and `walls-arm64.s` assemble to, and landlock-program.test.ts holds them to that. To
+ * make them anew, see there.
+ */
+
+export type ProgramArchitecture = "x64" | "arm64";
+
+/** What it exits with when it could not do its work; less than the first is the ABI, or the exit of what it became. */
+export const LANDLOCK_EXITS = {
+  badTable: 240,
+  badLimit: 241,
+  noLandlock: 242,
+  badPath: 243,
+  badRule: 244,
+  badWalls: 245,
+  badProgram: 246,
+} as const;
+
+/** What the kernel maps of it, so that a table that is longer would be cut. */
+export const FILE_LIMIT_BYTES = 0x10_0000;
+
+/** Base64. */
+export const LANDLOCK_PROGRAMS: Readonly<Record<ProgramArchitecture, string>> = {
+  x64: [
+    "f0VMRgIBAQAAAAAAAAAAAAIAPgABAAAAsABAAAAAAABAAAAAAAAAAAAAAAAAAAAAAAAAAEAAOAACAAAAAAAAAAEAAAAFAAAAAAAAAAAAAAAA",
+    "AEAAAAAAAAAAQAAAAAAAAAAQAAAAAAAAABAAAAAAAAAQAAAAAAAAUeV0ZAYAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA",
+    "AAAAAAAAEAAAAAAAAABIieVIg+wQTI0lggMAAEi4Y2x3YWxsczFJOQQkD4WhAQAARYtsJAhBgf0AABAAD4ePAQAAQYP9MA+ChQEAAEmNdCQQ",
+    "SQH1uMWdHIEPthYx0GnAkwEAAUj/xkw57nLtQTtEJAwPhVoBAABJg3wkEP90HzH/vgEAAABJjVQkEEUx0rguAQAADwVIhcAPhUIBAABJjXwk",
+    "KEmLdCQgMdK4vAEAAA8FSIXAD4g1AQAASYnGSY1cJEBMOesPg4AAAABIx8ec////SI1zCLoAACoARTHSuAEBAAAPBUiD+P50RkiD+PN0QEiF",
+    "wA+IBAEAAEmJx0iLA0iJBCREiXwkCEyJ974BAAAASIniRTHSuL0BAAAPBUiFwA+F5gAAAEyJ/7gDAAAADwVIg8MISP/DgHv/AHX3SIPDB0iD",
+    "4/jpd////78mAAAAvgEAAAAx0kUx0kUxwLidAAAADwVIhcAPha8AAABMifcx9ri+AQAADwVIhcAPhZoAAABMife4AwAAAA8FSItFAEiD+AJy",
+    "IkiNdRBIiz5IjVTFELg7AAAADwVBvfYAAABIjTWwAQAA63Ex/zH2ugEAAAC4vAEAAA8Fice4PAAAAA8FQb3wAAAASI01aAAAAOtJQb3xAAAA",
+    "SI01iQAAAOs6Qb3yAAAASI01qgAAAOsrQb3zAAAASI01ywAAAOscQb30AAAASI017AAAAOsNQb31AAAASI01DQEAAL8CAAAAujAAAAC4AQAA",
+    "AA8FRInvuDwAAAAPBQ8LbGFuZGxvY2s6IG5vdCBzdGFydGVkLCB0aGUgdGFibGUgaXMgbm90IHdob2xlICAKbGFuZGxvY2s6IG5vdCBzdGFy",
+    "dGVkLCB0aGUgbGltaXQgd2FzIHJlZnVzZWQgICAKbGFuZGxvY2s6IG5vdCBzdGFydGVkLCB0aGUga2VybmVsIGhhcyBubyB3YWxscyAKbGFu",
+    "ZGxvY2s6IG5vdCBzdGFydGVkLCBhIHBhdGggY2Fubm90IGJlIG9wZW5lZCAKbGFuZGxvY2s6IG5vdCBzdGFydGVkLCBhIHJ1bGUgd2FzIHJl",
+    "ZnVzZWQgICAgICAKbGFuZGxvY2s6IG5vdCBzdGFydGVkLCB0aGUgd2FsbHMgd2VyZSByZWZ1c2VkICAKbGFuZGxvY2s6IHRoZSBwcm9ncmFt",
+    "IGNvdWxkIG5vdCBiZSBzdGFydGVkICAgICAKAAAAAAAAAAA=",
+  ].join(""),
+  arm64: [
+    "f0VMRgIBAQAAAAAAAAAAAAIAtwABAAAAsABAAAAAAABAAAAAAAAAAAAAAAAAAAAAAAAAAEAAOAACAAAAAAAAAAEAAAAFAAAAAAAAAAAAAAAA",
+    "AEAAAAAAAAAAQAAAAAAAAAAQAAAAAAAAABAAAAAAAAAAAQAAAAAAUeV0ZAYAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA",
+    "AAAAAAAAEAAAAAAAAAD9AwCR/0MA0VMcABBgAkD5gRAAWB8AAesBDQBUdApAuQACoFKfAgBriAwAVJ/CAHFDDABUYUIAkZQCAYtgDwAYYw8A",
+    "GCIUQDgAAAJKAHwDGz8AFOuD//9UYg5AuR8AAmvBCgBUYApA+R8EALEAAQBUAACA0iEAgNJiQgCRAwCA0qgggNIBAADU4AkAtWCiAJFhEkD5",
+    "AgCA0og3gNIBAADUgAn4t/UDAKp2AgGR3wIU6wIEAFRgDICSwSIAkaILABgDAIDSCAeA0gEAANQfCACxQAIAVB80ALEAAgBUAAj4t/cDAKrA",
+    "AkD54AMA+fcLALngAxWqIQCA0uIDAJEDAIDSqDeA0gEAANQABwC14AMXqigHgNIBAADU1iIAkcAWQDjg//811h4AkdbyfZLg//8XwASA0iEA",
+    "gNICAIDSAwCA0gQAgNLoFIDSAQAA1EAFALXgAxWqAQCA0sg3gNIBAADUoAQAteADFaooB4DSAQAA1KADQPkfCADxIwEAVKFDAJEiDACLIABA",
+    "+agbgNIBAADU1B6AUgEOABAZAAAUAACA0gEAgNIiAIDSiDeA0gEAANSoC4DSAQAA1BQegFLBAwAQDwAAFDQegFLhBAAQDAAAFFQegFIBBgAQ",
+    "CQAAFHQegFIhBwAQBgAAFJQegFJBCAAQAwAAFLQegFJhCQAQQACA0gIGgNIICIDSAQAA1OADFCqoC4DSAQAA1AAAAAAAAAAAY2x3YWxsczHF",
+    "nRyBkwEAAQCAKABsYW5kbG9jazogbm90IHN0YXJ0ZWQsIHRoZSB0YWJsZSBpcyBub3Qgd2hvbGUgIApsYW5kbG9jazogbm90IHN0YXJ0ZWQs",
+    "IHRoZSBsaW1pdCB3YXMgcmVmdXNlZCAgIApsYW5kbG9jazogbm90IHN0YXJ0ZWQsIHRoZSBrZXJuZWwgaGFzIG5vIHdhbGxzIApsYW5kbG9j",
+    "azogbm90IHN0YXJ0ZWQsIGEgcGF0aCBjYW5ub3QgYmUgb3BlbmVkIApsYW5kbG9jazogbm90IHN0YXJ0ZWQsIGEgcnVsZSB3YXMgcmVmdXNl",
+    "ZCAgICAgIApsYW5kbG9jazogbm90IHN0YXJ0ZWQsIHRoZSB3YWxscyB3ZXJlIHJlZnVzZWQgIApsYW5kbG9jazogdGhlIHByb2dyYW0gY291",
+    "bGQgbm90IGJlIHN0YXJ0ZWQgICAgIAoAAAAAAAAAAAAAAAA=",
+  ].join(""),
+};
+
+/** The file to run: the program, then its table. Throws when that is more than it can take. */
+export function landlockFile(architecture: ProgramArchitecture, table: Buffer): Buffer {
+  const file = Buffer.concat([Buffer.from(LANDLOCK_PROGRAMS[architecture], "base64"), table]);
+  if (file.length > FILE_LIMIT_BYTES) {
+    throw new Error(`the paths that a child may see take ${file.length} bytes, and ${FILE_LIMIT_BYTES} are possible`);
+  }
+  return file;
+}
