@@ -143,6 +143,7 @@ const SHAPES: { readonly [N in CallName]: Shape<Arguments[N]> } = {
   watchNext: handle,
   commandStart: fields({ ...commandFields, stdin: flag }),
   commandRead: fields({ handle: number, from: oneOf("stdout", "stderr") }),
+  commandDrop: fields({ handle: number, from: oneOf("stdout", "stderr") }),
   commandWrite: fields({ handle: number, data: orNull(bytes) }),
   commandWait: handle,
   commandKill: handle,

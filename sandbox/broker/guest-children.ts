@@ -11,6 +11,8 @@ export const CHILDREN_MAX = 16;
 export type GuestChild = Held & {
   /** What came since the last read; null at the end. One reads each at a time. */
   read(from: "stdout" | "stderr"): Promise<Buffer | null>;
+  /** Nobody reads it any more. */
+  drop(from: "stdout" | "stderr"): void;
   /** Resolves when the pipe has taken it; null ends the input. */
   write(data: Buffer | null): Promise<Outcome<null>>;
   /** Its end; refused when it had to be ended because it took too long. */
@@ -56,6 +58,7 @@ export function guestChild(child: LeasedProcess, named: string, timeoutMs: numbe
         await nextNews(stream);
       }
     },
+    drop: (from) => void streams[from].destroy(),
     async write(data) {
       const { stdin } = child;
       if (data === null) {

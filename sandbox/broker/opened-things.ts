@@ -23,6 +23,7 @@ type OpenedCalls = Extract<
   | "watchNext"
   | "commandStart"
   | "commandRead"
+  | "commandDrop"
   | "commandWrite"
   | "commandWait"
   | "commandKill"
@@ -75,6 +76,11 @@ export function openedThings(input: GuestInput | undefined): OpenedThings {
       },
       commandRead: async ({ handle, from }) =>
         encoded(await using(children, handle, async (child) => done(await child.read(from)))),
+      commandDrop: ({ handle, from }) =>
+        using(children, handle, async (child) => {
+          child.drop(from);
+          return done(null);
+        }),
       commandWrite: ({ handle, data }) =>
         using(children, handle, (child) => child.write(data === null ? null : Buffer.from(data, "base64"))),
       commandWait: ({ handle }) =>

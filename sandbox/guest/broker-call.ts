@@ -18,8 +18,13 @@ import { ownMap } from "./own-map.ts";
  */
 export type Call = <N extends CallName>(name: N, args: Calls[N][0], signal?: AbortSignal) => Promise<Calls[N][1]>;
 
-export type BrokerCalls = {
-  readonly call: Call;
+/** The same, with the guest standing still until the answer is there. Throws what `Call` rejects with. */
+export type CallNow = <N extends CallName>(name: N, args: Calls[N][0]) => Calls[N][1];
+
+/** The two ways to ask. */
+export type Calling = { readonly call: Call; readonly callNow: CallNow };
+
+export type BrokerCalls = Calling & {
   /** Hands over an answer; one to a call that nobody waits for is dropped. */
   settle(id: number, answer: CallAnswer): void;
   /** Takes the next id without a call: for what the host answers instead of the broker. */
@@ -34,11 +39,12 @@ const PromiseOf = Promise;
 const RangeErrorOf = RangeError;
 
 /**
- * `makeError` turns the broker's words into the error that a guest expects: an instance of the class of that name.
- * `changed` hears when a call has begun or ended.
+ * `stand` says something and gives the answer to it. `makeError` turns the broker's words into the error that a guest
+ * expects: an instance of the class of that name. `changed` hears when a call has begun or ended.
  */
 export function brokerCalls(
   say: (message: FromGuest) => void,
+  stand: (message: FromGuest) => CallAnswer,
   makeError: (error: CallError) => Error,
   changed: () => void,
 ): BrokerCalls {
@@ -58,13 +64,25 @@ export function brokerCalls(
     return () => signal.removeEventListener("abort", giveUp);
   }
 
+  function checkRoom(): void {
+    if (waiting.size() >= PENDING_CALLS_MAX) throw new RangeErrorOf(`more than ${PENDING_CALLS_MAX} calls at once`);
+  }
+
+  function callNow(name: CallName, args: Json): Json {
+    checkRoom();
+    lastId += 1;
+    const answer = stand({ k: "call", id: lastId, name, args, stands: true });
+    if (!answer.ok) throw makeError(answer.error);
+    return answer.value;
+  }
+
   function wait(begin: (id: number) => void, signal?: AbortSignal): Promise<Json> {
     const answered = new PromiseOf<CallAnswer>((resolve, reject) => {
       if (signal?.aborted) {
         reject(signal.reason);
         return;
       }
-      if (waiting.size() >= PENDING_CALLS_MAX) throw new RangeErrorOf(`more than ${PENDING_CALLS_MAX} calls at once`);
+      checkRoom();
       lastId += 1;
       const id = lastId;
       begin(id);
@@ -88,6 +106,7 @@ export function brokerCalls(
   return {
     call: ((name: CallName, args: Json, signal?: AbortSignal) =>
       wait((id) => say({ k: "call", id, name, args }), signal)) as Call,
+    callNow: callNow as CallNow,
     settle(id, answer) {
       const heard = waiting.get(id);
       waiting.delete(id);

@@ -45,6 +45,8 @@ export function denoChildProcess(parts: LibraryParts) {
     #left = 1;
     #killedBy: string | undefined;
     #isOver = false;
+    /** Nobody reads what it prints any more. */
+    #isDropped = false;
 
     constructor(plan: CommandPlan) {
       this.#plan = plan;
@@ -69,6 +71,9 @@ export function denoChildProcess(parts: LibraryParts) {
         // The broker kills in its own way, and the child ends with that.
         if (killedBy !== undefined && (signal !== null || code === 128 + (SIGNALS.SIGKILL ?? 0)))
           return bareStatus({ success: false, code: 128 + (SIGNALS[killedBy] ?? 0), signal: killedBy });
+        // In its box a signal is the code of who waited for it there.
+        if (this.#isDropped && code === 128 + (SIGNALS.SIGPIPE ?? 0))
+          return bareStatus({ success: false, code, signal: "SIGPIPE" });
         return bareStatus({ success: code === 0, code, signal });
       } finally {
         this.#isOver = true;
@@ -89,7 +94,17 @@ export function denoChildProcess(parts: LibraryParts) {
         return piece === null ? null : bytesOfBase64(piece);
       };
       this.#left += 1;
-      this.#streams[from] = withReaders(readableOf({ read, close: () => this.#leave() }), parts.TextDecoder);
+      const cancel = async () => {
+        this.#isDropped = true;
+        try {
+          await call("commandDrop", { handle: await this.#handle, from });
+        } catch {
+          // It could not be started, which is told to who waits for it.
+        }
+        this.#leave();
+      };
+      const source = readableOf({ read, close: () => this.#leave(), cancel });
+      this.#streams[from] = withReaders(source, parts.TextDecoder);
       return Promise.resolve();
     }
     #leave(): void {

@@ -9,7 +9,7 @@ export type CommandStatus = { readonly success: boolean; readonly code: number; 
 export type EndedCommand = CommandStatus & { readonly stdout: Uint8Array; readonly stderr: Uint8Array };
 
 /** Signals that can be named to `kill`, with their numbers: a shell's exit code is 128 more. */
-export const SIGNALS: Readonly<Record<string, number>> = { SIGHUP: 1, SIGINT: 2, SIGKILL: 9, SIGTERM: 15 };
+export const SIGNALS: Readonly<Record<string, number>> = { SIGHUP: 1, SIGINT: 2, SIGKILL: 9, SIGPIPE: 13, SIGTERM: 15 };
 
 const { defineProperty, keys } = Object;
 

@@ -1,17 +1,20 @@
-/** The file functions of the Deno namespace: each is one call to the broker. Runs inside the isolate. */
+/** The file functions of the Deno namespace: each is one call to the broker, which the guest waits for or stands still for. Runs inside the isolate. */
 
 import type { AbortSignal } from "./abort.ts";
 import { base64OfBytes, bytesOfBase64 } from "./base64.ts";
-import type { Call } from "./broker-call.ts";
+import type { Calling } from "./broker-call.ts";
 import { notOffered } from "./deno-errors.ts";
 import { pathText } from "./deno-path.ts";
-import type { Calls, FileFacts, WriteOptions } from "./guest-protocol.ts";
+import type { CallName, Calls, FileFacts, WriteOptions } from "./guest-protocol.ts";
 
 type Options = { readonly [key: string]: unknown };
 
 const DateOf = Date;
 const NumberOf = Number;
 const { trunc } = Math;
+const { apply } = Reflect;
+const { defineProperty, keys, setPrototypeOf } = Object;
+const { values } = Array.prototype;
 
 function optionsOf(value: unknown): Options {
   return typeof value === "object" && value !== null ? (value as Options) : {};
@@ -78,57 +81,109 @@ export function fileInfo(facts: FileFacts): object {
   };
 }
 
+/** One function of a file call in its two forms; the second throws at once what the first rejects with. */
+type TwoForms = {
+  readonly later: (...args: unknown[]) => Promise<unknown>;
+  readonly now: (...args: unknown[]) => unknown;
+};
+
+type Read<N extends CallName> = (answer: Calls[N][1]) => unknown;
+const nothing = (): void => {};
+const asItIs = (answer: unknown) => answer;
+
 /** Lists when it is iterated, as Deno does. */
-async function* entriesOf(call: Call, path: string) {
+async function* entriesOf({ call }: Calling, path: string) {
   const entries = await call("readDir", { path });
   for (let at = 0; at < entries.length; at += 1) yield entries[at];
 }
 
-export function denoFiles(call: Call) {
+function writeOrder(path: unknown, data: string, options: unknown): Calls["writeFile"][0] {
+  return { path: pathText(path), data, options: writeOptions(options) };
+}
+
+function bytesToWrite(data: unknown): string {
+  refuseStream(data, "writeFile");
+  if (!(data instanceof Uint8Array)) throw new TypeError("expected type `Uint8Array`");
+  return base64OfBytes(data);
+}
+
+function textToWrite(data: unknown): string {
+  refuseStream(data, "writeTextFile");
+  return `${data}`;
+}
+
+/** Everything but `readDir`, by its name. */
+function forms({ call, callNow }: Calling): Readonly<Record<string, TwoForms>> {
+  /** `signalAt`: which argument are options with a signal; -1 for none. */
+  function twice<N extends CallName>(
+    name: N,
+    order: (...args: unknown[]) => Calls[N][0],
+    read: Read<N>,
+    signalAt = -1,
+  ): TwoForms {
+    // Not by spreading the arguments, which the guest may have bent.
+    const orderOf = (args: unknown[]) => apply(order, undefined, args) as Calls[N][0];
+    return {
+      later: async (...args) => read(await call(name, orderOf(args), signalOf(args[signalAt]))),
+      now: (...args) => read(callNow(name, orderOf(args))),
+    };
+  }
+  const ofPath = (path: unknown) => ({ path: pathText(path) });
+  const fromTo = (from: unknown, to: unknown) => ({ from: pathText(from), to: pathText(to) });
+  const madeFolder = (path: unknown, options?: unknown) => {
+    const { recursive, mode } = optionsOf(options);
+    return { path: pathText(path), recursive: recursive === true, mode: modeOf(mode) };
+  };
   return {
-    readTextFile: async (path: unknown, options?: unknown): Promise<string> =>
-      call("readTextFile", { path: pathText(path) }, signalOf(options)),
-    readFile: async (path: unknown, options?: unknown): Promise<Uint8Array> =>
-      bytesOfBase64(await call("readFile", { path: pathText(path) }, signalOf(options))),
-    writeTextFile: async (path: unknown, data: unknown, options?: unknown): Promise<void> => {
-      refuseStream(data, "writeTextFile");
-      const order = { path: pathText(path), data: `${data}`, options: writeOptions(options) };
-      await call("writeTextFile", order, signalOf(options));
-    },
-    writeFile: async (path: unknown, data: unknown, options?: unknown): Promise<void> => {
-      refuseStream(data, "writeFile");
-      if (!(data instanceof Uint8Array)) throw new TypeError("expected type `Uint8Array`");
-      const order = { path: pathText(path), data: base64OfBytes(data), options: writeOptions(options) };
-      await call("writeFile", order, signalOf(options));
-    },
-    readDir: (path: unknown) => entriesOf(call, pathText(path)),
-    stat: async (path: unknown) => fileInfo(await call("stat", { path: pathText(path) })),
-    lstat: async (path: unknown) => fileInfo(await call("lstat", { path: pathText(path) })),
-    mkdir: async (path: unknown, options?: unknown): Promise<void> => {
-      const { recursive, mode } = optionsOf(options);
-      await call("mkdir", { path: pathText(path), recursive: recursive === true, mode: modeOf(mode) });
-    },
-    remove: async (path: unknown, options?: unknown): Promise<void> => {
-      await call("remove", { path: pathText(path), recursive: optionsOf(options).recursive === true });
-    },
-    copyFile: async (from: unknown, to: unknown): Promise<void> => {
-      await call("copyFile", { from: pathText(from), to: pathText(to) });
-    },
-    truncate: async (path: unknown, length: unknown = 0): Promise<void> => {
-      await call("truncate", { path: pathText(path), length: NumberOf(length) });
-    },
-    chmod: async (path: unknown, mode: unknown): Promise<void> => {
-      await call("chmod", { path: pathText(path), mode: NumberOf(mode) });
-    },
-    utime: async (path: unknown, atime: unknown, mtime: unknown): Promise<void> => {
-      await call("utime", { path: pathText(path), atime: timeMs(atime), mtime: timeMs(mtime) });
-    },
-    realPath: async (path: unknown): Promise<string> => call("realPath", { path: pathText(path) }),
-    readLink: async (path: unknown): Promise<string> => call("readLink", { path: pathText(path) }),
-    makeTempDir: async (options?: unknown): Promise<string> => call("makeTemp", temporaryOrder("folder", options)),
-    makeTempFile: async (options?: unknown): Promise<string> => call("makeTemp", temporaryOrder("file", options)),
-    rename: async (from: unknown, to: unknown): Promise<void> => {
-      await call("rename", { from: pathText(from), to: pathText(to) });
+    readTextFile: twice("readTextFile", ofPath, asItIs, 1),
+    readFile: twice("readFile", ofPath, bytesOfBase64, 1),
+    writeTextFile: twice(
+      "writeTextFile",
+      (path, data, options) => writeOrder(path, textToWrite(data), options),
+      nothing,
+      2,
+    ),
+    writeFile: twice("writeFile", (path, data, options) => writeOrder(path, bytesToWrite(data), options), nothing, 2),
+    stat: twice("stat", ofPath, fileInfo),
+    lstat: twice("lstat", ofPath, fileInfo),
+    mkdir: twice("mkdir", madeFolder, nothing),
+    remove: twice(
+      "remove",
+      (path, options) => ({ path: pathText(path), recursive: optionsOf(options).recursive === true }),
+      nothing,
+    ),
+    copyFile: twice("copyFile", fromTo, nothing),
+    truncate: twice("truncate", (path, length = 0) => ({ path: pathText(path), length: NumberOf(length) }), nothing),
+    chmod: twice("chmod", (path, mode) => ({ path: pathText(path), mode: NumberOf(mode) }), nothing),
+    utime: twice(
+      "utime",
+      (path, atime, mtime) => ({ path: pathText(path), atime: timeMs(atime), mtime: timeMs(mtime) }),
+      nothing,
+    ),
+    realPath: twice("realPath", ofPath, asItIs),
+    readLink: twice("readLink", ofPath, asItIs),
+    makeTempDir: twice("makeTemp", (options) => temporaryOrder("folder", options), asItIs),
+    makeTempFile: twice("makeTemp", (options) => temporaryOrder("file", options), asItIs),
+    rename: twice("rename", fromTo, nothing),
+  };
+}
+
+/** By their names in the namespace. */
+export function denoFiles(broker: Calling): Readonly<Record<string, (...args: unknown[]) => unknown>> {
+  const functions: Record<string, (...args: unknown[]) => unknown> = {
+    readDir: (path: unknown) => entriesOf(broker, pathText(path)),
+    readDirSync(path: unknown) {
+      const entries = broker.callNow("readDir", { path: pathText(path) });
+      // As Deno gives them here, and only here.
+      for (let at = 0; at < entries.length; at += 1) setPrototypeOf(entries[at], null);
+      return apply(values, entries, []) as unknown;
     },
   };
+  const both = forms(broker);
+  for (const name of keys(both)) {
+    const { later, now } = both[name] as TwoForms;
+    functions[name] = defineProperty(later, "name", { value: name, configurable: true });
+    functions[`${name}Sync`] = defineProperty(now, "name", { value: `${name}Sync`, configurable: true });
+  }
+  return functions;
 }

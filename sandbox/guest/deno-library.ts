@@ -3,7 +3,7 @@
  */
 
 import type { AbortController } from "./abort.ts";
-import type { Call } from "./broker-call.ts";
+import type { Call, CallNow } from "./broker-call.ts";
 import { denoCommand } from "./deno-command.ts";
 import { openFiles } from "./deno-open-file.ts";
 import { standardStreams } from "./deno-standard-streams.ts";
@@ -15,6 +15,7 @@ import type { TextDecoder, TextEncoder } from "./guest-text.ts";
 /** What of the prelude it is made over; its own copies would not be the same to `instanceof`. */
 export type DenoParts = {
   readonly call: Call;
+  readonly callNow: CallNow;
   readonly terminals: Terminals;
   /** Puts bytes on a standard stream as they are, at once. */
   readonly write: (to: "stdout" | "stderr", bytes: Uint8Array) => void;

@@ -2,7 +2,7 @@
 
 import { AbortController } from "./abort.ts";
 import { base64OfBytes, bytesOfBase64 } from "./base64.ts";
-import type { Call } from "./broker-call.ts";
+import type { Calling } from "./broker-call.ts";
 import { type Asker, needs } from "./deno-denial.ts";
 import { denoEnv } from "./deno-env.ts";
 import { denoError, denoErrors, notOffered } from "./deno-errors.ts";
@@ -53,34 +53,11 @@ const LEFT_OUT: Readonly<Record<string, string>> = {
   umask: "",
   upgradeWebSocket: "",
 };
-/** Of these there is only the function that gives a promise. */
-const NO_SYNC = [
-  "readTextFile",
-  "readFile",
-  "writeTextFile",
-  "writeFile",
-  "readDir",
-  "stat",
-  "lstat",
-  "mkdir",
-  "remove",
-  "rename",
-  "chmod",
-  "copyFile",
-  "create",
-  "makeTempDir",
-  "makeTempFile",
-  "open",
-  "readLink",
-  "realPath",
-  "truncate",
-  "utime",
-];
 /** Like `LEFT_OUT`, and so are their synchronous twins. */
 const NO_SYNC_EITHER = ["chown", "link", "symlink"];
 /** What is in a library of its own, and is there at the first look at it. */
 const IN_LIBRARY = ["ChildProcess", "Command", "FsFile", "stderr", "stdin", "stdout"] as const;
-const FUNCTIONS_IN_LIBRARY = ["create", "open", "watchFs"] as const;
+const FUNCTIONS_IN_LIBRARY = ["create", "createSync", "open", "openSync", "watchFs"] as const;
 
 const { defineProperty, keys } = Object;
 const { apply } = Reflect;
@@ -94,7 +71,6 @@ function leftOut(): Record<string, () => never> {
   };
   for (const name of keys(LEFT_OUT)) leave(name, LEFT_OUT[name] ?? "");
   for (const name of NO_SYNC_EITHER) leave(`${name}Sync`, LEFT_OUT[name] ?? "");
-  for (const name of NO_SYNC) leave(`${name}Sync`, `use await Deno.${name}()`);
   return functions;
 }
 
@@ -110,11 +86,11 @@ export type Installed = { readonly signals: Signals; readonly library: () => Den
 const NO_TERMINALS = { stdin: false, stdout: false, stderr: false };
 
 /** Made when it is first needed. */
-function lazyLibrary(order: LoadOrder, call: Call, tools: DenoTools): () => DenoLibrary {
+function lazyLibrary(order: LoadOrder, { call, callNow }: Calling, tools: DenoTools): () => DenoLibrary {
   let library: DenoLibrary | undefined;
   return () => {
     library ??= tools.library({
-      ...{ call, terminals: order.terminals ?? NO_TERMINALS, write: tools.write },
+      ...{ call, callNow, terminals: order.terminals ?? NO_TERMINALS, write: tools.write },
       ...{ denoError, notOffered, pathText, fileInfo, timeMs, base64OfBytes, bytesOfBase64 },
       ...{ AbortController, TextDecoder, TextEncoder },
     });
@@ -135,19 +111,19 @@ function offerLibrary(namespace: object, library: () => DenoLibrary): void {
 }
 
 /** Makes the namespace for one guest. */
-function denoNamespace(order: LoadOrder, call: Call, tools: DenoTools, installed: Installed): object {
+function denoNamespace(order: LoadOrder, broker: Calling, tools: DenoTools, installed: Installed): object {
   const asker: Asker = order.mode;
   let env: EnvView = order.env;
   let sys: SysView = order.sys;
   let exitCode = 0;
-  const { Permissions, permissions } = denoPermissions(call, (answer) => {
+  const { Permissions, permissions } = denoPermissions(broker, (answer) => {
     env = answer.env;
     sys = answer.sys;
   });
   const args = [...order.args];
   const namespace = {
     ...leftOut(),
-    ...denoFiles(call),
+    ...denoFiles(broker),
     ...denoSystem(() => sys, asker),
     PermissionStatus,
     Permissions,
@@ -192,14 +168,16 @@ function denoNamespace(order: LoadOrder, call: Call, tools: DenoTools, installed
   });
 }
 
-/** Puts `Deno` into the guest's global scope. */
-export function installDeno(order: LoadOrder, call: Call, tools: DenoTools): Installed {
-  const installed = { signals: denoSignals(order.mode, call), library: lazyLibrary(order, call, tools) };
-  defineProperty(globalThis, "Deno", {
-    value: denoNamespace(order, call, tools, installed),
-    writable: true,
-    enumerable: false,
-    configurable: true,
-  });
+/** Puts `Deno` into the guest's global scope. It is made at the first look at it: most hooks never look. */
+export function installDeno(order: LoadOrder, broker: Calling, tools: DenoTools): Installed {
+  const installed = { signals: denoSignals(order.mode, broker.call), library: lazyLibrary(order, broker, tools) };
+  const settle = (value: unknown) =>
+    defineProperty(globalThis, "Deno", { value, writable: true, enumerable: false, configurable: true });
+  const get = () => {
+    const made = denoNamespace(order, broker, tools, installed);
+    settle(made);
+    return made;
+  };
+  defineProperty(globalThis, "Deno", { get, set: settle, enumerable: false, configurable: true });
   return installed;
 }

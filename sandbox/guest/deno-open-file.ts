@@ -8,10 +8,8 @@ import type { Handle, OpenOptions } from "./guest-protocol.ts";
 const STREAM_PIECE_BYTES = 64 * 1024;
 /** Bytes that go over to the broker, or come from it, in one call. */
 const CALL_PIECE_BYTES = 1024 * 1024;
-const NO_SYNC = [
-  ...["read", "write", "seek", "stat", "truncate", "sync", "syncData", "utime"],
-  ...["lock", "tryLock", "unlock"],
-];
+/** A lock would be the daemon's, and nobody else's on this machine. */
+const NO_LOCKS = ["lock", "lockSync", "tryLock", "tryLockSync", "unlock", "unlockSync"];
 
 function openOptions(given: unknown): OpenOptions {
   const options = (typeof given === "object" && given !== null ? given : { read: true }) as Record<string, unknown>;
@@ -28,8 +26,17 @@ function bytesArgument(value: unknown): Uint8Array {
   return value;
 }
 
+/** What came of reading into `buffer`. */
+function fill(buffer: Uint8Array, piece: string | null, bytesOf: LibraryParts["bytesOfBase64"]): number | null {
+  if (piece === null) return null;
+  const bytes = bytesOf(piece);
+  buffer.set(bytes);
+  return bytes.length;
+}
+
 export function openFiles({
   call,
+  callNow,
   hold,
   denoError,
   notOffered,
@@ -60,11 +67,15 @@ export function openFiles({
       const buffer = bytesArgument(into);
       const handle = this.#open();
       if (buffer.length === 0) return 0;
-      const piece = await call("fileRead", { handle, bytes: Math.min(buffer.length, CALL_PIECE_BYTES) });
-      if (piece === null) return null;
-      const bytes = bytesOfBase64(piece);
-      buffer.set(bytes);
-      return bytes.length;
+      const bytes = Math.min(buffer.length, CALL_PIECE_BYTES);
+      return fill(buffer, await call("fileRead", { handle, bytes }), bytesOfBase64);
+    }
+    readSync(into: unknown): number | null {
+      const buffer = bytesArgument(into);
+      const handle = this.#open();
+      if (buffer.length === 0) return 0;
+      const bytes = Math.min(buffer.length, CALL_PIECE_BYTES);
+      return fill(buffer, callNow("fileRead", { handle, bytes }), bytesOfBase64);
     }
     async write(data: unknown): Promise<number> {
       const bytes = bytesArgument(data);
@@ -76,23 +87,54 @@ export function openFiles({
       } while (written < bytes.length);
       return written;
     }
+    writeSync(data: unknown): number {
+      const bytes = bytesArgument(data);
+      const handle = this.#open();
+      let written = 0;
+      do {
+        const piece = bytes.subarray(written, written + CALL_PIECE_BYTES);
+        written += callNow("fileWrite", { handle, data: base64OfBytes(piece) });
+      } while (written < bytes.length);
+      return written;
+    }
+    #seekOrder(offset: unknown, whence: unknown) {
+      return { handle: this.#open(), offset: Number(offset), whence: Number(whence) };
+    }
     async seek(offset: unknown, whence: unknown): Promise<number> {
-      return call("fileSeek", { handle: this.#open(), offset: Number(offset), whence: Number(whence) });
+      return call("fileSeek", this.#seekOrder(offset, whence));
+    }
+    seekSync(offset: unknown, whence: unknown): number {
+      return callNow("fileSeek", this.#seekOrder(offset, whence));
     }
     async stat(): Promise<object> {
       return fileInfo(await call("fileStat", { handle: this.#open() }));
     }
+    statSync(): object {
+      return fileInfo(callNow("fileStat", { handle: this.#open() }));
+    }
     async truncate(length: unknown = 0): Promise<void> {
       await call("fileTruncate", { handle: this.#open(), length: Number(length) });
+    }
+    truncateSync(length: unknown = 0): void {
+      callNow("fileTruncate", { handle: this.#open(), length: Number(length) });
     }
     async sync(): Promise<void> {
       await call("fileSync", { handle: this.#open() });
     }
+    syncSync(): void {
+      callNow("fileSync", { handle: this.#open() });
+    }
     async syncData(): Promise<void> {
       await this.sync();
     }
+    syncDataSync(): void {
+      this.syncSync();
+    }
     async utime(atime: unknown, mtime: unknown): Promise<void> {
       await call("fileUtime", { handle: this.#open(), atime: timeMs(atime), mtime: timeMs(mtime) });
+    }
+    utimeSync(atime: unknown, mtime: unknown): void {
+      callNow("fileUtime", { handle: this.#open(), atime: timeMs(atime), mtime: timeMs(mtime) });
     }
     isTerminal(): boolean {
       this.#open();
@@ -127,11 +169,10 @@ export function openFiles({
     }
   }
 
-  for (const name of NO_SYNC) {
-    const full = name.endsWith("ock") ? name : `${name}Sync`;
-    Object.defineProperty(FsFile.prototype, full, {
+  for (const name of NO_LOCKS) {
+    Object.defineProperty(FsFile.prototype, name, {
       value: () => {
-        throw notOffered(`Deno.FsFile.${full}`, full === name ? "" : `use await file.${name}()`);
+        throw notOffered(`Deno.FsFile.${name}`, "");
       },
       configurable: true,
       writable: true,
@@ -142,9 +183,14 @@ export function openFiles({
     const handle = await call("openFile", { path: pathText(path), options: openOptions(options) });
     return new FsFile(OWN, handle);
   }
+  function openSync(path: unknown, options?: unknown): FsFile {
+    const handle = callNow("openFile", { path: pathText(path), options: openOptions(options) });
+    return new FsFile(OWN, handle);
+  }
+  const creating = { read: true, write: true, truncate: true, create: true };
   return {
-    FsFile,
-    open,
-    create: (path: unknown) => open(path, { read: true, write: true, truncate: true, create: true }),
+    ...{ FsFile, open, openSync },
+    create: (path: unknown) => open(path, creating),
+    createSync: (path: unknown) => openSync(path, creating),
   };
 }

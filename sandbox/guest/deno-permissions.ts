@@ -1,7 +1,6 @@
 /** `Deno.permissions`. Runs inside the isolate. */
 
-import type { Call } from "./broker-call.ts";
-import { notOffered } from "./deno-errors.ts";
+import type { Calling } from "./broker-call.ts";
 import { pathText } from "./deno-path.ts";
 import { Event, EventTarget } from "./events.ts";
 import type { PermissionAnswer, PermissionDescriptor } from "./guest-protocol.ts";
@@ -77,13 +76,11 @@ export class PermissionStatus extends EventTarget {
 /**
  * @param opened hears each answer, since what is open to the guest may have changed with it
  */
-export function denoPermissions(call: Call, opened: (answer: PermissionAnswer) => void) {
+export function denoPermissions({ call, callNow }: Calling, opened: (answer: PermissionAnswer) => void) {
   /** As in Deno there is one status object for each descriptor. */
   const statuses = new Map<string, PermissionStatus>();
 
-  async function ask(asking: Asking, wanted: unknown): Promise<PermissionStatus> {
-    const descriptor = readDescriptor(wanted);
-    const answer = await call(asking, descriptor);
+  function statusOf(descriptor: PermissionDescriptor, answer: PermissionAnswer): PermissionStatus {
     opened(answer);
     const key = `${descriptor.name} ${descriptor.value ?? ""}`;
     const known = apply(get, statuses, [key]) as PermissionStatus | undefined;
@@ -96,6 +93,16 @@ export function denoPermissions(call: Call, opened: (answer: PermissionAnswer) =
     return status;
   }
 
+  async function ask(asking: Asking, wanted: unknown): Promise<PermissionStatus> {
+    const descriptor = readDescriptor(wanted);
+    return statusOf(descriptor, await call(asking, descriptor));
+  }
+
+  function askNow(asking: Asking, wanted: unknown): PermissionStatus {
+    const descriptor = readDescriptor(wanted);
+    return statusOf(descriptor, callNow(asking, descriptor));
+  }
+
   class Permissions {
     query(descriptor: unknown): Promise<PermissionStatus> {
       return ask("queryPermission", descriptor);
@@ -106,14 +113,14 @@ export function denoPermissions(call: Call, opened: (answer: PermissionAnswer) =
     revoke(descriptor: unknown): Promise<PermissionStatus> {
       return ask("revokePermission", descriptor);
     }
-    querySync(): never {
-      throw notOffered("Deno.permissions.querySync", "use await Deno.permissions.query()");
+    querySync(descriptor: unknown): PermissionStatus {
+      return askNow("queryPermission", descriptor);
     }
-    requestSync(): never {
-      throw notOffered("Deno.permissions.requestSync", "use await Deno.permissions.request()");
+    requestSync(descriptor: unknown): PermissionStatus {
+      return askNow("requestPermission", descriptor);
     }
-    revokeSync(): never {
-      throw notOffered("Deno.permissions.revokeSync", "use await Deno.permissions.revoke()");
+    revokeSync(descriptor: unknown): PermissionStatus {
+      return askNow("revokePermission", descriptor);
     }
   }
   return { Permissions, permissions: new Permissions() };

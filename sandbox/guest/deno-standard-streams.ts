@@ -10,7 +10,7 @@ function bytesArgument(value: unknown): Uint8Array {
   return value;
 }
 
-export function standardStreams({ call, terminals, write, denoError, notOffered, bytesOfBase64 }: DenoParts) {
+export function standardStreams({ call, callNow, terminals, write, denoError, notOffered, bytesOfBase64 }: DenoParts) {
   function gone(): Error {
     return denoError("BadResource", "Bad resource ID");
   }
@@ -29,8 +29,15 @@ export function standardStreams({ call, terminals, write, denoError, notOffered,
       buffer.set(bytes);
       return bytes.length;
     }
-    readSync(): never {
-      throw notOffered("Deno.stdin.readSync", "use await Deno.stdin.read()");
+    readSync(into: unknown): number | null {
+      const buffer = bytesArgument(into);
+      if (this.#isClosed) throw gone();
+      if (buffer.length === 0) return 0;
+      const piece = callNow("inputRead", { bytes: buffer.length });
+      if (piece === null) return null;
+      const bytes = bytesOfBase64(piece);
+      buffer.set(bytes);
+      return bytes.length;
     }
     get readable(): ByteReader {
       this.#readable ??= readableOf({

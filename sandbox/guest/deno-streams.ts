@@ -1,6 +1,7 @@
 /** Streams over what is read and written piece by piece. Part of a library; runs inside the isolate. */
 
-type Source = { read(): Promise<Uint8Array | null>; close(): void };
+/** `close` hears that it is read to its end, `cancel` (or else `close`) that its reader gave it up. */
+type Source = { read(): Promise<Uint8Array | null>; close(): void; cancel?(): Promise<void> };
 type Sink = { write(bytes: Uint8Array): Promise<void>; close(): Promise<void> | void };
 type Controller = { enqueue(chunk: Uint8Array): void; close(): void };
 
@@ -18,8 +19,8 @@ export type ByteWriter = InstanceType<Realm["WritableStream"]>;
 
 const realm = globalThis as unknown as Realm;
 
-/** Reads on when its reader does; `close` hears that nobody reads any more. */
-export function readableOf({ read, close }: Source): ByteReader {
+/** Reads on when its reader does. */
+export function readableOf({ read, close, cancel = async () => close() }: Source): ByteReader {
   return new realm.ReadableStream(
     {
       type: "bytes",
@@ -31,7 +32,7 @@ export function readableOf({ read, close }: Source): ByteReader {
         // A reader that brought its own buffer waits for it.
         controller.byobRequest?.respond(0);
       },
-      cancel: close,
+      cancel,
     },
     { highWaterMark: 0 },
   );

@@ -13,7 +13,10 @@ type Listener = {
   readonly passive: boolean;
   removed: boolean;
 };
-type ListenOptions = { capture?: boolean; once?: boolean; passive?: boolean; signal?: AbortTarget } | boolean | null;
+export type ListenOptions =
+  | { capture?: boolean; once?: boolean; passive?: boolean; signal?: AbortTarget }
+  | boolean
+  | null;
 /** The part of an AbortSignal that a listener needs. */
 type AbortTarget = EventTarget & { readonly aborted: boolean };
 

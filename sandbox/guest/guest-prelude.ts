@@ -1,7 +1,8 @@
 /**
  * The first code in every isolate. It is bundled to one IIFE and evaluated by the hook host as the body
  * of a function that has `$0`, the only thing of the outside there is: a function from string to string. It leaves the
- * one function the host calls in `clawdHear`. Only strings cross, in both directions.
+ * one function the host calls in `clawdHear`. Only strings cross, in both directions; with the first of them a script gets
+ * the one way to wait for an answer without giving up its thread.
  *
  * The guest's own code runs in the same realm, so nothing here guards a secret; what is captured at the start merely
  * keeps a guest that bends its built-ins from cutting itself off. The walls are the isolate, the process and the broker.
@@ -15,21 +16,34 @@ import { callError, notOffered } from "./deno-errors.ts";
 import { type Installed, installDeno, type LoadOrder } from "./deno-namespace.ts";
 import { inspectWith } from "./guest-inspect.ts";
 import {
+  type CallAnswer,
   type FromGuest,
   type GuestError,
   HOST_WORDS,
   LOG_LINES_MAX,
   LOG_PIECE_CHARS,
+  type RejectionReason,
   SAY_LIMIT_CHARS,
   type ToGuest,
 } from "./guest-protocol.ts";
 import { guestTimers } from "./guest-timers.ts";
+import { rejectionReason } from "./rejection-reason.ts";
 import { textOfUtf8 } from "./utf8.ts";
 import { installWeb } from "./web-surface.ts";
 
 declare const $0: (text: string) => unknown;
 // biome-ignore lint/style/useConst: the host declares it around this code, and reads it afterwards
-declare let clawdHear: (text: string) => void;
+declare let clawdHear: (text: string, stand?: Stand) => Outbox | undefined;
+
+/**
+ * What an entry of a hook leaves for the host when it has ended, its microtasks included: that the load is done, and the
+ * text of an answer, empty for none. So neither costs a visit to the host's thread, and no answer goes out before it is
+ * known whether it left a rejection behind.
+ */
+type Outbox = { loaded: boolean; answer: string };
+
+/** A reference to a function of the host. Nothing of the guest's ever sees it: it can do more than is meant. */
+type Stand = { applySyncPromise(receiver: undefined, args: [string]): unknown };
 
 type Callable = (...args: unknown[]) => unknown;
 
@@ -55,6 +69,8 @@ let handler: Callable | undefined;
 let clawd: object = {};
 let deno: Installed | undefined;
 let mode: LoadOrder["mode"] = "hook";
+let standing: Stand | undefined;
+const outbox = setPrototypeOf({ loaded: false, answer: "" }, null) as Outbox;
 
 /** Counts while JSON is written, so that a value that is too large stops before its text is made. */
 function sizeGuard(): (key: string, value: unknown) => unknown {
@@ -66,12 +82,22 @@ function sizeGuard(): (key: string, value: unknown) => unknown {
   };
 }
 
-function say(message: FromGuest): void {
-  if (over) return;
+function textOf(message: FromGuest): string {
   const text = stringify(setPrototypeOf(message, null), sizeGuard());
   if (text.length > SAY_LIMIT_CHARS)
     throw new RangeErrorOf(`a message of ${text.length} characters; ${SAY_LIMIT_CHARS} are the limit`);
-  post(text);
+  return text;
+}
+
+function say(message: FromGuest): void {
+  if (!over) post(textOf(message));
+}
+
+function stand(message: FromGuest): CallAnswer {
+  if (over) throw new RangeErrorOf("the script has ended");
+  if (!standing) throw notOffered("a synchronous call in a hook", "use the function that gives a promise");
+  const reply = parse(standing.applySyncPromise(undefined, [textOf(message)]) as string) as { answer: CallAnswer };
+  return reply.answer;
 }
 
 /** Reads an error of the guest once. Its getters are the guest's code: they may throw, and the slice's time limit holds. */
@@ -89,6 +115,14 @@ function describe(error: unknown): GuestError {
 
 function fault(error: unknown): void {
   say({ k: "fault", error: describe(error) });
+}
+
+/** What the engine noticed at the end of the last entry. */
+function rejected(told: RejectionReason): void {
+  const reason = rejectionReason(told);
+  if (web.isRejectionSeenTo(reason)) return;
+  const nameless = { name: "", message: "#<Object>", stack: "" };
+  say({ k: "fault", error: told.type === "object" ? nameless : describe(reason), inPromise: true });
 }
 
 function guarded(run: () => unknown): void {
@@ -144,7 +178,7 @@ function askHost(word: string, question: string | number): string {
   return typeof answer === "string" ? answer : "";
 }
 
-const broker = brokerCalls(say, callError, () => timers.refresh());
+const broker = brokerCalls(say, stand, callError, () => timers.refresh());
 const timers = guestTimers(
   now,
   (inMs) => {
@@ -158,7 +192,7 @@ const web = installWeb({ console: console.surface, timers, broker, fault, evalua
 function load(order: LoadOrder): void {
   mode = order.mode;
   const setExitCode = (code: number) => say({ k: "exitCode", code });
-  deno = installDeno(order, broker.call, {
+  deno = installDeno(order, broker, {
     ...{ inspect: inspectWith, write, exit, setExitCode },
     library(parts) {
       const { denoLibrary } = web.load("deno") as typeof import("./deno-library.ts");
@@ -187,7 +221,11 @@ function load(order: LoadOrder): void {
     loading,
     () => {
       if (order.tests && deno) return runTests(deno.library().tests.run(order.tests), setExitCode, unloadable);
-      if (mode === "script" || handler) return say({ k: "loaded" });
+      if (mode === "script") return say({ k: "loaded" });
+      if (handler) {
+        outbox.loaded = true;
+        return;
+      }
       unloadable(new TypeError("it has no function as its default export"));
     },
     unloadable,
@@ -229,7 +267,7 @@ function answerEvent(id: number, event: unknown): void {
     answer,
     (value) => {
       try {
-        say({ k: "answer", id, value: value === undefined ? null : value });
+        outbox.answer = textOf({ k: "answer", id, value: value === undefined ? null : value });
       } catch (error) {
         threw(error);
       }
@@ -246,6 +284,9 @@ function hear(order: ToGuest): void {
     case "event":
       answerEvent(order.id, order.event);
       return;
+    case "rejected":
+      rejected(order.reason);
+      return;
     case "wake":
       timers.wake();
       return;
@@ -257,4 +298,16 @@ function hear(order: ToGuest): void {
   }
 }
 
-clawdHear = (text) => guarded(() => hear(parse(text) as ToGuest));
+clawdHear = (text, stand) => {
+  standing ??= stand;
+  guarded(() => {
+    const order = parse(text) as ToGuest;
+    // What left a rejection behind is still to go out.
+    if (order.k !== "rejected") {
+      outbox.loaded = false;
+      outbox.answer = "";
+    }
+    hear(order);
+  });
+  return mode === "hook" ? outbox : undefined;
+};

@@ -166,6 +166,8 @@ export type Calls = {
   commandStart: [Omit<CommandOrder, "stdin"> & { stdin: boolean }, Handle];
   /** Base64 of what it printed since the last read; null at the end. */
   commandRead: [{ handle: Handle; from: "stdout" | "stderr" }, string | null];
+  /** Closes the end that is read: a child that goes on printing has a broken pipe. */
+  commandDrop: [{ handle: Handle; from: "stdout" | "stderr" }, null];
   /** Resolves when the child's pipe has taken it. Null data ends its input. */
   commandWrite: [{ handle: Handle; data: string | null }, null];
   /** Waits for its end. */
@@ -230,6 +232,7 @@ export const CALL_NAMES = [
   "watchNext",
   "commandStart",
   "commandRead",
+  "commandDrop",
   "commandWrite",
   "commandWait",
   "commandKill",
@@ -297,6 +300,17 @@ export type TestNews =
 /** Most names in a path of steps. */
 export const TEST_STEPS_MAX = 16;
 
+/**
+ * What is known outside of the reason of a rejection: of an error its texts, of other objects nothing (`object`), of what
+ * is no object its text.
+ */
+export type RejectionReason =
+  | { readonly type: "error"; readonly error: GuestError }
+  | {
+      readonly type: "object" | "null" | "string" | "number" | "boolean" | "bigint" | "undefined";
+      readonly text: string;
+    };
+
 export type ToGuest =
   | {
       readonly k: "load";
@@ -319,6 +333,8 @@ export type ToGuest =
   | { readonly k: "reply"; readonly id: number; readonly answer: CallAnswer }
   /** One that the script listens to. */
   | { readonly k: "signal"; readonly name: HeardSignal }
+  /** From the host itself: what ran last has left a promise rejected that nobody handles. */
+  | { readonly k: "rejected"; readonly reason: RejectionReason }
   /** From the host itself: the time the guest asked for has come. */
   | { readonly k: "wake" };
 
@@ -329,8 +345,16 @@ export type FromGuest =
   | { readonly k: "threw"; readonly id: number; readonly error: GuestError }
   | { readonly k: "log"; readonly to: "stdout" | "stderr"; readonly text: string }
   /** `args` is of the shape that `Calls` names, when the guest is honest. */
-  | { readonly k: "call"; readonly id: number; readonly name: CallName; readonly args: Json }
-  | { readonly k: "fault"; readonly error: GuestError }
+  | {
+      readonly k: "call";
+      readonly id: number;
+      readonly name: CallName;
+      readonly args: Json;
+      /** The guest's thread stands still until the answer is there. */
+      readonly stands?: true;
+    }
+  /** An error that nothing caught; `inPromise`: what a promise was rejected with. */
+  | { readonly k: "fault"; readonly error: GuestError; readonly inPromise?: true }
   /** Bytes as they are, base64. */
   | { readonly k: "bytes"; readonly to: "stdout" | "stderr"; readonly data: string }
   | { readonly k: "test"; readonly news: TestNews }

@@ -7,7 +7,9 @@ import * as path from "@jspm/core/nodelibs/path";
 import * as url from "@jspm/core/nodelibs/url";
 import * as util from "@jspm/core/nodelibs/util";
 import { format, formatWithOptions, inspect } from "node-inspect-extracted";
+import { argumentParser } from "./node-parse-args.ts";
 import { takeStandInsAway } from "./node-stand-ins.ts";
+import { styleText } from "./node-style-text.ts";
 
 takeStandInsAway();
 
@@ -38,10 +40,12 @@ const ESCAPE_SEQUENCES = /\u001b\[[0-9;?]*[ -/]*[@-~]|\u001b\][^\u0007\u001b]*(?
 const nodeUtil = {
   ...whole(util),
   ...{ format, formatWithOptions, inspect, isDeepStrictEqual, TextDecoder, TextEncoder },
+  parseArgs: argumentParser(() => (globalThis as unknown as { Deno: { args: readonly string[] } }).Deno.args),
+  styleText,
   stripVTControlCharacters: (text: string) => text.replace(ESCAPE_SEQUENCES, ""),
   toUSVString: (text: unknown) => String(text).toWellFormed(),
 };
-const nodePath = whole(path);
+const nodePath = Object.assign(whole(path), { toNamespacedPath: (path: unknown) => path });
 
 /** By the name after `node:`. */
 export const nodeModules = {

@@ -10,9 +10,19 @@ const { apply } = Reflect;
 const errorToString = Error.prototype.toString;
 const StringOf = String;
 
+let lastRead: unknown;
+
+/** The error whose stack was made last; undefined once it was asked for. */
+export function lastStackRead(): unknown {
+  const error = lastRead;
+  lastRead = undefined;
+  return error;
+}
+
 /** V8 calls it when a stack is first read, so that the head has the name and the message that the error has then. */
 function prepareStackTrace(error: unknown, frames: readonly Frame[]): string {
   let text: string;
+  lastRead = error;
   try {
     text = apply(errorToString, error, []) as string;
   } catch {

@@ -6,7 +6,15 @@ import { Blob, bytesOfBlob, File } from "./blob.ts";
 import type { BrokerCalls, Call } from "./broker-call.ts";
 import { guestCrypto } from "./crypto.ts";
 import { DOMException } from "./dom-exception.ts";
-import { CustomEvent, ErrorEvent, EVENT_MEMBERS, Event, EventTarget, reportListenerErrors } from "./events.ts";
+import {
+  CustomEvent,
+  ErrorEvent,
+  EVENT_MEMBERS,
+  Event,
+  EventTarget,
+  type ListenOptions,
+  reportListenerErrors,
+} from "./events.ts";
 import { guestFetch } from "./fetch.ts";
 import { FormData } from "./form-data.ts";
 import { cloneAndMove, MOVED, structuredClone } from "./guest-clone.ts";
@@ -73,7 +81,7 @@ const CRYPTO_NAMES = ["CryptoKey", "SubtleCrypto"];
 const MESSAGE_NAMES = ["CloseEvent", "MessageChannel", "MessageEvent", "MessagePort", "PromiseRejectionEvent"];
 
 /** Streams, messages and URL patterns: libraries over what is here. */
-function installLibraries(load: Loader, jobs: HostJobs, timers: Timers, call: Call): void {
+function installLibraries(load: Loader, jobs: HostJobs, timers: Timers, call: Call): { messages(): Messages } {
   installStreams(() => {
     const { webStreams } = load("streams") as typeof import("./streams.ts");
     return webStreams({ TextEncoder, TextDecoder, base64OfBytes, bytesOfBase64, ask: jobs.run });
@@ -106,6 +114,7 @@ function installLibraries(load: Loader, jobs: HostJobs, timers: Timers, call: Ca
     () => (load("urlpattern") as typeof import("./url-pattern.ts")).urlPattern(),
     defineGlobal,
   );
+  return { messages };
 }
 
 function timerFunctions(timers: Timers): Record<string, unknown> {
@@ -120,6 +129,8 @@ function timerFunctions(timers: Timers): Record<string, unknown> {
 /** `report` is for errors that nothing caught: listeners of "error" hear them first, and may say that they were seen to. */
 export function installWeb({ console, timers, broker, fault, evaluate, askHost }: WebTools): {
   report(error: unknown): void;
+  /** Tells listeners of a rejection that nobody handles; true when one of them says that it was seen to. */
+  isRejectionSeenTo(reason: unknown): boolean;
   /** Hands out a library by its name. */
   load: Loader;
 } {
@@ -128,6 +139,7 @@ export function installWeb({ console, timers, broker, fault, evaluate, askHost }
   installStackTraces();
   const target = new EventTarget();
   let reporting = false;
+  let listensToRejections = false;
 
   function report(error: unknown): void {
     // An error of a listener of errors is not heard by listeners.
@@ -146,6 +158,16 @@ export function installWeb({ console, timers, broker, fault, evaluate, askHost }
     }
   }
 
+  function isRejectionSeenTo(reason: unknown): boolean {
+    if (!listensToRejections) return false;
+    const promise = PromiseOf.reject(reason);
+    void apply(then, promise, [undefined, () => {}]);
+    const { PromiseRejectionEvent } = libraries.messages();
+    return !target.dispatchEvent(
+      new PromiseRejectionEvent("unhandledrejection", { cancelable: true, promise, reason }),
+    );
+  }
+
   reportListenerErrors(report);
   useTimers((run, delayMs) => {
     const id = timers.set(run, delayMs, [], false, false);
@@ -157,7 +179,7 @@ export function installWeb({ console, timers, broker, fault, evaluate, askHost }
   useEncodings(() => load("encodings") as Encodings);
   installUrls(load, defineGlobal);
   defineLazily(CRYPTO_NAMES, crypto.classes, defineGlobal);
-  installLibraries(load, jobs, timers, broker.call);
+  const libraries = installLibraries(load, jobs, timers, broker.call);
   const globals: Record<string, unknown> = {
     ...timerFunctions(timers),
     ...crypto.surface,
@@ -201,10 +223,13 @@ export function installWeb({ console, timers, broker, fault, evaluate, askHost }
     reportError: report,
     self: globalThis,
     structuredClone,
-    addEventListener: target.addEventListener.bind(target),
+    addEventListener: (type: unknown, callback: unknown, options?: ListenOptions) => {
+      if (type === "unhandledrejection") listensToRejections = true;
+      target.addEventListener(type, callback, options);
+    },
     removeEventListener: target.removeEventListener.bind(target),
     dispatchEvent: target.dispatchEvent.bind(target),
   };
   for (const name of Object.keys(globals)) defineGlobal(name, globals[name]);
-  return { report, load };
+  return { report, isRejectionSeenTo, load };
 }

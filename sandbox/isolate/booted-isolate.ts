@@ -14,10 +14,17 @@ export type BootedIsolate = {
   readonly isolate: ivm.Isolate;
   readonly memoryMib: number;
   /** The one function of the isolate that is ever called. */
-  readonly hear: ivm.Reference<(text: string) => void>;
+  readonly hear: ivm.Reference<(text: string, stand?: StandDoor) => Outbox | undefined>;
   /** Connects it with its guest, once. */
   own(owner: IsolateOwner): void;
+  /** What its guest may call and wait for. `answer` must never reject: that would end the process. */
+  standDoor(answer: (text: unknown) => Promise<string>): StandDoor;
 };
+
+/** What an entry leaves behind, as the prelude makes it. */
+export type Outbox = { readonly loaded: boolean; readonly answer: string };
+
+export type StandDoor = ivm.Reference<(text: unknown) => Promise<string>>;
 
 export type IsolateBoot = {
   /** Throws when there is no memory for one more isolate. */
@@ -33,7 +40,7 @@ const REHEARSAL_LIMIT_MS = 1000;
 const REHEARSAL: readonly ToGuest[] = [
   {
     ...{ k: "load", mode: "hook", name: "", args: [], cwd: "", sys: {} },
-    source: "(async (take) => take({ default: async (event) => ({ modify: event }) }))",
+    source: "(async (take) => { Deno; take({ default: async (event) => ({ modify: event }) }); })",
     env: { values: {}, allowed: [], denied: [] },
   },
   { k: "event", id: 1, event: {} },
@@ -65,6 +72,12 @@ export function isolateBoot(isolates: typeof ivm, prelude: string): IsolateBoot 
       own(newOwner) {
         owner = newOwner;
       },
+      standDoor(answer) {
+        const bare = (text: unknown) => answer(text);
+        // Should a guest ever get hold of it, it is a function of which nothing can be read and nothing kept.
+        for (const name of Object.getOwnPropertyNames(bare)) Reflect.deleteProperty(bare, name);
+        return new isolates.Reference(Object.freeze(Object.setPrototypeOf(bare, null) as typeof bare));
+      },
     };
   }
 
@@ -73,7 +86,8 @@ export function isolateBoot(isolates: typeof ivm, prelude: string): IsolateBoot 
     rehearse() {
       if (compiled) return;
       const { isolate, hear } = boot(REHEARSAL_MIB);
-      for (const text of REHEARSAL) hear.applySync(undefined, [JSON.stringify(text)], { timeout: REHEARSAL_LIMIT_MS });
+      const options = { timeout: REHEARSAL_LIMIT_MS, result: { copy: true } } as const;
+      for (const text of REHEARSAL) hear.applySync(undefined, [JSON.stringify(text)], options);
       // Compiled once more in the same isolate it comes with all functions that have run in it.
       const again = isolate.compileScriptSync(code, { filename, produceCachedData: true });
       compiled = (again as ivm.Script & { cachedData?: ivm.ExternalCopy<ArrayBuffer> }).cachedData;

@@ -1,8 +1,7 @@
 import type { Capabilities } from "../broker/capabilities.ts";
 import {
   type CallAnswer,
-  type CallName,
-  type Json,
+  type FromGuest,
   LONG_CALLS,
   PENDING_CALLS_MAX,
   type ToGuest,
@@ -14,7 +13,7 @@ export type CallLane = {
   /** Calls under way. */
   readonly open: number;
   /** False when the guest has more calls open than its prelude would allow. `chars` is what the call's text took. */
-  serve(id: number, name: CallName, args: Json, chars: number): boolean;
+  serve(asked: AskedCall, chars: number): boolean;
   /** Drops what has not begun. */
   end(): void;
 };
@@ -26,10 +25,15 @@ const WAITING_LIMIT_CHARS = 16 * 1024 * 1024;
 /** With so much unread by the process, no further call is begun. */
 const UNREAD_BYTES = 8 * 1024 * 1024;
 
-type Waiting = { readonly id: number; readonly name: CallName; readonly args: Json; readonly chars: number };
+type AskedCall = Extract<FromGuest, { k: "call" }>;
+type Waiting = { readonly asked: AskedCall; readonly chars: number };
 
-/** @param reply false when the text is too large for the guest */
-export function callLane(host: HostProcess, capabilities: Capabilities, reply: (text: ToGuest) => boolean): CallLane {
+/** @param reply false when the text is too large for the guest; `stands` where the guest stands still for it */
+export function callLane(
+  host: HostProcess,
+  capabilities: Capabilities,
+  reply: (text: ToGuest, stands: boolean) => boolean,
+): CallLane {
   const waiting: Waiting[] = [];
   let waitingChars = 0;
   let running = 0;
@@ -46,19 +50,19 @@ export function callLane(host: HostProcess, capabilities: Capabilities, reply: (
     host.pause(full);
   }
 
-  function answer(id: number, result: CallAnswer): void {
-    if (reply({ k: "reply", id, answer: result })) return;
+  function answer({ id, stands }: AskedCall, result: CallAnswer): void {
+    if (reply({ k: "reply", id, answer: result }, stands === true)) return;
     const error = { name: "Error", message: "the answer is too large to be handed over" };
-    reply({ k: "reply", id, answer: { ok: false, error } });
+    reply({ k: "reply", id, answer: { ok: false, error } }, stands === true);
   }
 
-  async function run({ id, name, args }: Waiting): Promise<void> {
+  async function run(asked: AskedCall): Promise<void> {
     // A process that is paused here cannot read either, and then waiting would be for ever.
     if (!paused && host.unreadBytes > UNREAD_BYTES) await host.drained();
-    const result = await capabilities.call(id, name, args);
+    const result = await capabilities.call(asked.id, asked.name, asked.args);
     running -= 1;
     if (ended) return;
-    answer(id, result);
+    answer(asked, result);
     next();
   }
 
@@ -69,15 +73,15 @@ export function callLane(host: HostProcess, capabilities: Capabilities, reply: (
       waitingChars -= call.chars;
       running += 1;
       pauseIfFull();
-      void run(call);
+      void run(call.asked);
     }
   }
 
-  function runLong(id: number, name: CallName, args: Json): void {
+  function runLong(asked: AskedCall): void {
     long += 1;
-    void capabilities.call(id, name, args).then((result) => {
+    void capabilities.call(asked.id, asked.name, asked.args).then((result) => {
       long -= 1;
-      if (!ended) answer(id, result);
+      if (!ended) answer(asked, result);
     });
   }
 
@@ -85,22 +89,22 @@ export function callLane(host: HostProcess, capabilities: Capabilities, reply: (
     get open() {
       return running + long + aborting + waiting.length;
     },
-    serve(id, name, args, chars) {
-      if (name === "abort") {
+    serve(asked, chars) {
+      if (asked.name === "abort") {
         // It must not wait behind what it is to end, and it ends at once.
         aborting += 1;
-        void capabilities.call(id, name, args).then((result) => {
+        void capabilities.call(asked.id, asked.name, asked.args).then((result) => {
           aborting -= 1;
-          if (!ended) answer(id, result);
+          if (!ended) answer(asked, result);
         });
         return true;
       }
       if (running + long + waiting.length >= PENDING_CALLS_MAX) return false;
-      if (LONG_CALLS.has(name)) {
-        runLong(id, name, args);
+      if (LONG_CALLS.has(asked.name)) {
+        runLong(asked);
         return true;
       }
-      waiting.push({ id, name, args, chars });
+      waiting.push({ asked, chars });
       waitingChars += chars;
       next();
       pauseIfFull();

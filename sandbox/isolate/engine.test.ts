@@ -49,10 +49,49 @@ test("what a guest prints and does not catch is passed on", async () => {
   await expect.poll(() => room.printed).toEqual(["seen { a: 1 }\n", expect.stringMatching(/^fault Error: late/)]);
 });
 
+test("a rejection that a listener sees to takes nothing from the answer", async () => {
+  const code = `addEventListener("unhandledrejection", (event) => { event.preventDefault(); console.log(String(event.reason)); });
+    export default async () => { Promise.reject(new RangeError("seen to")); return "answer"; }`;
+  room.printed.length = 0;
+  expect(await room.fire(code, { guest: "careful" })).toEqual({ ok: true, value: "answer" });
+  await expect.poll(() => room.printed).toEqual(["RangeError: seen to\n"]);
+});
+
+test("what cannot be read of a rejection, and what its own listener leaves, ends no guest but its own", async () => {
+  const wedge = "export default () => { Promise.reject(new Proxy({}, { get() { for (;;); } })); return 1 }";
+  expect((await room.fire(wedge, { group: "bad" })).ok).toBe(false);
+  const again = `addEventListener("unhandledrejection", () => { Promise.reject(new Error("again")); });
+    export default () => { Promise.reject(new Error("first")); return 1 }`;
+  expect(await room.fire(again)).toMatchObject({
+    ok: false,
+    failure: { message: expect.stringMatching(/first|again/) },
+  });
+  expect(await room.fire("export default () => 2")).toEqual({ ok: true, value: 2 });
+});
+
+test("a hook that stands still is refused", async () => {
+  const code = "export default () => { Deno.readTextFileSync('x') }";
+  expect(await room.fire(code)).toMatchObject({
+    failure: { message: expect.stringMatching(/synchronous call in a hook/) },
+  });
+});
+
 test.each([
   ["throws", "export default () => { throw new TypeError('no') }", "invalid", /TypeError: no/],
   ["throws at its top level", "throw new TypeError('no'); export default 1", "invalid", /TypeError: no/],
   ["has no function", "export default 1", "invalid", /no function/],
+  [
+    "leaves a rejection",
+    "export default () => { Promise.reject(new TypeError('left')); return 1 }",
+    "invalid",
+    /TypeError: left/,
+  ],
+  [
+    "leaves a rejection before it answers",
+    "export default async () => { void (async () => { throw 5 })(); await new Promise((r) => setTimeout(r, 5)); return 1 }",
+    "invalid",
+    /5$/,
+  ],
   ["never answers", "export default () => new Promise(() => {})", "invalid", /waits for something that never comes/],
   ["never loads", "await new Promise(() => {}); export default () => 1", "invalid", /never comes/],
   ["returns what is not JSON", "export default () => 10n", "invalid", /BigInt/],

@@ -141,12 +141,21 @@ export function openGuestSession(host: HostProcess, order: GuestOrder): GuestSes
     asked = { ...question, clock, stop };
   }
 
-  const lane = callLane(host, capabilities, (text) => over || guest.tell(JSON.stringify(text)));
+  const lane = callLane(host, capabilities, (reply, stands) => {
+    const text = JSON.stringify(reply);
+    return over || (stands ? guest.answer(text) : guest.tell(text));
+  });
 
   function log(to: "stdout" | "stderr", text: string): void {
     lines += 1;
     if (order.mode === "hook" && lines > LOG_LINES_MAX) return;
     plan.log(to, text);
+  }
+
+  /** What nobody caught is told to people, and is what came of the event that was under way in a hook. */
+  function fault(error: ErrorText): void {
+    plan.fault(error);
+    if (order.mode === "hook" && asked) settle(explained(error));
   }
 
   function obey(word: FromGuest, chars: number): void {
@@ -174,11 +183,10 @@ export function openGuestSession(host: HostProcess, order: GuestOrder): GuestSes
         plan.script?.test(word.news);
         return;
       case "call":
-        if (!lane.serve(word.id, word.name, word.args, chars))
-          abandon(failed("exhausted", "had more calls open at once than a guest may"));
+        if (!lane.serve(word, chars)) abandon(failed("exhausted", "had more calls open at once than a guest may"));
         return;
       case "fault":
-        plan.fault(plan.program.explain(word.error));
+        fault(plan.program.explain(word.error, word.inPromise));
         return;
       case "exit":
         order.exit(word.code);
@@ -211,7 +219,7 @@ export function openGuestSession(host: HostProcess, order: GuestOrder): GuestSes
   const ears: GuestEars = {
     said,
     idle,
-    fault: (stack) => plan.fault(plan.program.explainStack(stack)),
+    fault: (stack) => fault(plan.program.explainStack(stack)),
     queued(waits) {
       queued = waits;
       asked?.clock.hold(waits);

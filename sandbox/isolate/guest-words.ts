@@ -122,15 +122,16 @@ function isCallName(name: unknown): name is CallName {
 }
 
 function readFields(fields: Fields): FromGuest | undefined {
-  const { k, id, text, to, name, code } = fields;
+  const { k, id, text, to, name, code, stands } = fields;
   const number = typeof id === "number" && Number.isSafeInteger(id) ? id : undefined;
   const error = readError(fields.error);
   switch (k) {
     case "loaded":
       return { k };
     case "unloadable":
-    case "fault":
       return error && { k, error };
+    case "fault":
+      return error && { k, error, ...(fields.inPromise === true && { inPromise: true as const }) };
     case "answer":
       return number === undefined ? undefined : { k, id: number, value: fields.value };
     case "threw":
@@ -140,7 +141,7 @@ function readFields(fields: Fields): FromGuest | undefined {
     case "call":
       // What the arguments must be like is judged by whoever serves the call.
       return number !== undefined && isCallName(name)
-        ? { k, id: number, name, args: (fields.args ?? null) as Json }
+        ? { k, id: number, name, args: (fields.args ?? null) as Json, ...(stands === true && { stands }) }
         : undefined;
     case "bytes":
       return typeof fields.data === "string" && (to === "stdout" || to === "stderr")

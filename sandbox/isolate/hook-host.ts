@@ -101,6 +101,9 @@ function serve(shelf: IsolateShelf, answers: ReturnType<typeof hostAnswers>): vo
         case "askLoaded":
           guest?.askLoaded(order.text, order.limitMs);
           return;
+        case "answer":
+          guest?.answer(order.text);
+          return;
         case "tell":
           guest?.tell(order.text, order.limitMs);
           return;

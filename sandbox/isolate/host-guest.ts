@@ -1,9 +1,9 @@
-import type { CallAnswer, ToGuest } from "../guest/guest-protocol.ts";
-import type { BootedIsolate } from "./booted-isolate.ts";
+import type { CallAnswer, RejectionReason, ToGuest } from "../guest/guest-protocol.ts";
+import type { BootedIsolate, Outbox, StandDoor } from "./booted-isolate.ts";
 import { type HostAnswers, readHostWord } from "./host-answers.ts";
 import { type FromHost, type GuestEnd, type GuestLimits, LOADED } from "./host-protocol.ts";
 import type { RestNews } from "./rest-news.ts";
-import type { SliceWatch } from "./slice-watch.ts";
+import type { SliceMark, SliceWatch } from "./slice-watch.ts";
 import type { Leave, SlotQueue } from "./slot-queue.ts";
 
 /** One isolate with its guest inside the hook host. */
@@ -14,6 +14,8 @@ export type HostGuest = {
   ask(text: string, limitMs: number): void;
   /** The same, but not before the guest has said that it is loaded. One at a time. */
   askLoaded(text: string, limitMs: number): void;
+  /** Hands over what it stands still for. */
+  answer(text: string): void;
   /** Disposes the isolate and says so, once. */
   end(why: GuestEnd): void;
 };
@@ -37,19 +39,31 @@ const WAKE_TEXT = JSON.stringify({ k: "wake" } satisfies ToGuest);
 /** isolated-vm appends the host's own frames below this line; a guest must not learn them. */
 const BOUNDARY = "(<isolated-vm boundary>)";
 
-/** What isolated-vm's error says about the slice; texts of version 7. */
-function readFailure(error: unknown): { end: "slice" | "memory" } | { fault: string } {
-  if (typeof error !== "object" || error === null) {
-    const text = typeof error === "string" ? JSON.stringify(error) : String(error);
-    return { fault: text.slice(0, FAULT_CHARS) };
-  }
-  const { message, stack } = error as { message?: unknown; stack?: unknown };
+type Failed = { readonly end: "slice" | "memory" } | { readonly fault: string; readonly reason: RejectionReason };
+
+/** What isolated-vm says of an object that is no error; text of version 7. */
+const SOME_OBJECT = /^An object was thrown from supplied code within isolated-vm/;
+
+function readPrimitive(value: unknown): Failed {
+  const text = typeof value === "string" ? JSON.stringify(value) : String(value);
+  const type = value === null ? "null" : (typeof value as "string" | "number" | "boolean" | "bigint" | "undefined");
+  const fault = text.slice(0, FAULT_CHARS);
+  return { fault, reason: { type, text: typeof value === "string" ? value.slice(0, FAULT_CHARS) : fault } };
+}
+
+/** What isolated-vm's error says about the slice; texts of version 7. It is a copy, and nothing of the guest's runs here. */
+function readFailure(error: unknown): Failed {
+  if (typeof error !== "object" || error === null) return readPrimitive(error);
+  const { name, message, stack } = error as { name?: unknown; message?: unknown; stack?: unknown };
   if (message === "Script execution timed out.") return { end: "slice" };
   if (typeof message === "string" && /^Isolate (?:was|is) (?:already )?disposed/.test(message))
     return { end: "memory" };
-  const text =
-    typeof stack === "string" ? (stack.split(BOUNDARY)[0] ?? "").replace(/\n\s*at\s*$/, "") : String(message);
-  return { fault: text.slice(0, FAULT_CHARS) };
+  const cut = (text: unknown) => String(text).slice(0, FAULT_CHARS);
+  const own = typeof stack === "string" ? (stack.split(BOUNDARY)[0] ?? "").replace(/\n\s*at\s*$/, "") : "";
+  if (typeof message === "string" && SOME_OBJECT.test(message))
+    return { fault: cut(own || message), reason: { type: "object", text: "" } };
+  const told = { name: cut(name), message: cut(message), stack: cut(own) };
+  return { fault: cut(own || message), reason: { type: "error", error: told } };
 }
 
 /**
@@ -57,7 +71,7 @@ function readFailure(error: unknown): { end: "slice" | "memory" } | { fault: str
  * after it is reported as stuck, because nothing but SIGKILL stops it.
  */
 export function seatGuest(
-  { isolate, hear, own }: BootedIsolate,
+  { isolate, hear, own, standDoor }: BootedIsolate,
   id: number,
   limits: GuestLimits,
   answers: HostAnswers,
@@ -77,6 +91,11 @@ export function seatGuest(
   let loaded = false;
   /** Waits for the load; counts as heard, so that a guest at rest is known to be. */
   let onLoaded: (() => void) | undefined;
+  /** The slice that runs. */
+  let slice: { mark: SliceMark; readonly limitMs: number; readonly startedMs: number; stoodMs: number } | undefined;
+  /** What it stands still for. */
+  let standing: { readonly sinceMs: number; resolve(text: string): void } | undefined;
+  let door = limits.mayStand ? standDoor(stand) : undefined;
 
   function wakeIn(text: string): void {
     clearTimeout(alarm);
@@ -134,21 +153,49 @@ export function seatGuest(
         return 1;
       case undefined:
         if (!send({ did: "said", guest: id, text })) end("size");
-        if (!loaded && text === LOADED) {
-          loaded = true;
-          onLoaded?.();
-        }
         return 1;
     }
   }
 
-  function settled(failure: ReturnType<typeof readFailure> | undefined, cutShort: boolean): void {
+  function watchSlice(limitMs: number): SliceMark {
+    return slices.begin(limitMs + limits.stuckMs, () => void send({ did: "stuck", guest: id }));
+  }
+
+  /** It waits in its own thread, and isolated-vm's clock stands still along with it. Disposing it ends the wait. */
+  async function stand(text: unknown): Promise<string> {
+    if (over || !slice || standing || typeof text !== "string") return "";
+    slices.end(slice.mark);
+    const { promise, resolve } = Promise.withResolvers<string>();
+    standing = { sinceMs: now(), resolve };
+    if (!send({ did: "said", guest: id, text })) end("size");
+    return promise;
+  }
+
+  function answer(text: string): void {
+    heard += 1;
+    if (!standing || !slice || over) return;
+    slice.stoodMs += now() - standing.sinceMs;
+    slice.mark = watchSlice(Math.max(slice.limitMs - (now() - slice.startedMs - slice.stoodMs), 0));
+    standing.resolve(text);
+    standing = undefined;
+  }
+
+  function collect(outbox: Outbox): void {
+    if (outbox.loaded && !loaded) {
+      loaded = true;
+      send({ did: "said", guest: id, text: LOADED });
+      onLoaded?.();
+    }
+    if (outbox.answer !== "" && !send({ did: "said", guest: id, text: outbox.answer })) end("size");
+  }
+
+  function settled(failed: Failed | undefined, cutShort: boolean): void {
     if (over) return;
-    if (failure && "end" in failure) {
-      end(failure.end === "slice" && cutShort ? "active" : failure.end);
+    if (failed && "end" in failed) {
+      end(failed.end === "slice" && cutShort ? "active" : failed.end);
       return;
     }
-    if (failure) send({ did: "fault", guest: id, text: failure.fault });
+    if (failed) send({ did: "fault", guest: id, text: failed.fault });
     if (waiting === 0 && alarm === undefined) rests.rest(id, () => void send({ did: "idle", guest: id, heard }));
   }
 
@@ -160,21 +207,31 @@ export function seatGuest(
     send({ did: waits ? "waits" : "turn", guest: id });
   }
 
-  function run(text: string, sliceMs: number, leave: Leave): void {
+  function run(text: string, sliceMs: number, leave: Leave, after?: "rejection"): void {
     const leftMs = Math.max(Math.ceil(limits.activeMs - activeMs), 1);
     const limitMs = Math.min(sliceMs, leftMs);
-    const startedMs = now();
-    const slice = slices.begin(limitMs + limits.stuckMs, () => void send({ did: "stuck", guest: id }));
-    const done = (failure?: ReturnType<typeof readFailure>) => {
-      slices.end(slice);
-      activeMs += now() - startedMs;
+    const running = { mark: watchSlice(limitMs), limitMs, startedMs: now(), stoodMs: 0 };
+    slice = running;
+    const done = (failed?: Failed, outbox?: Outbox) => {
+      slices.end(running.mark);
+      slice = undefined;
+      activeMs += now() - running.startedMs - running.stoodMs;
+      // The guest hears of a rejection before anything else happens in it, but of none that its hearing has left behind.
+      if (failed && "reason" in failed && after === undefined && !over) {
+        const rejected: ToGuest = { k: "rejected", reason: failed.reason };
+        run(JSON.stringify(rejected), limits.sliceMs, leave, "rejection");
+        return;
+      }
+      if (outbox && !over) collect(outbox);
       waiting -= 1;
       leave();
-      settled(failure, leftMs < sliceMs);
+      settled(failed, leftMs < sliceMs);
       tellQueue();
     };
-    hear.apply(undefined, [text], { timeout: limitMs }).then(
-      () => done(),
+    const args: [string, StandDoor?] = door ? [text, door] : [text];
+    door = undefined;
+    hear.apply(undefined, args, { timeout: limitMs, result: { copy: true } }).then(
+      (outbox) => done(undefined, outbox),
       (error: unknown) => done(readFailure(error)),
     );
   }
@@ -208,6 +265,7 @@ export function seatGuest(
       heard += 1;
       onLoaded = () => ask(text, limitMs, false);
     },
+    answer,
     end,
   };
 }

@@ -184,7 +184,7 @@ export function startHost(
     if (!guests.has(id) || guest.closing) return true;
     const sent = write(order);
     if (sent) {
-      if (order.do !== "tell") asks += 1;
+      if (order.do === "ask" || order.do === "askLoaded") asks += 1;
       guest.told += 1;
       guest.quiet = false;
     }
@@ -214,12 +214,13 @@ export function startHost(
       const guest: OpenGuest = { limits, ears, closing: undefined, told: 0, quiet: true };
       if (death) {
         ears.ended({ ...death, killed: false, again: "beside" });
-        return { tell: () => true, ask: () => true, askLoaded: () => true, close: () => {} };
+        return { tell: () => true, answer: () => true, ask: () => true, askLoaded: () => true, close: () => {} };
       }
       guests.set(id, guest);
       write({ do: "open", guest: id, limits });
       return {
         tell: (text) => sendText(id, guest, { do: "tell", guest: id, text, limitMs: 0 }),
+        answer: (text) => sendText(id, guest, { do: "answer", guest: id, text }),
         ask: (text, limitMs) => sendText(id, guest, { do: "ask", guest: id, text, limitMs }),
         askLoaded: (text) => sendText(id, guest, { do: "askLoaded", guest: id, text, limitMs: 0 }),
         close() {

@@ -6,7 +6,7 @@
 import type { FromGuest } from "../guest/guest-protocol.ts";
 import type { Frame } from "./frame.ts";
 
-/** The one text to the broker that the host looks at, as the prelude writes it. */
+/** What a hook says when its load is done, as the prelude of a script writes it; the host says it in its place. */
 export const LOADED = JSON.stringify({ k: "loaded" } satisfies FromGuest);
 
 /** Limits of one guest, kept by the host; the broker's own clock stands behind them. */
@@ -19,6 +19,8 @@ export type GuestLimits = {
   readonly activeMs: number;
   /** After a slice's time is up, how long it may take to settle, milliseconds. */
   readonly stuckMs: number;
+  /** Whether it may wait for an answer within a slice; that time does not count. For guests with a process of their own. */
+  readonly mayStand: boolean;
 };
 
 /** `limitMs` 0 means the guest's own slice. */
@@ -30,6 +32,8 @@ export type ToHost =
   | { readonly do: "askLoaded"; readonly guest: number; readonly text: string; readonly limitMs: number }
   /** A text that goes on with it. */
   | { readonly do: "tell"; readonly guest: number; readonly text: string; readonly limitMs: number }
+  /** The text that a guest stands still for. */
+  | { readonly do: "answer"; readonly guest: number; readonly text: string }
   | { readonly do: "close"; readonly guest: number };
 
 /** Why a guest is over, in the order of their numbers on the wire. `closed` because it was asked for. */
@@ -50,7 +54,7 @@ export type FromHost =
   | { readonly did: "waits"; readonly guest: number }
   | { readonly did: "turn"; readonly guest: number };
 
-const ORDERS = ["open", "ask", "tell", "close", "askLoaded"] as const satisfies readonly ToHost["do"][];
+const ORDERS = ["open", "ask", "tell", "close", "askLoaded", "answer"] as const satisfies readonly ToHost["do"][];
 const NEWS = [
   "ready",
   "said",
@@ -72,6 +76,8 @@ export function orderFrame(order: ToHost): Frame {
     case "askLoaded":
     case "tell":
       return { kind, guest, number: order.limitMs, text: order.text };
+    case "answer":
+      return { kind, guest, number: 0, text: order.text };
     case "close":
       return { kind, guest, number: 0, text: "" };
   }
@@ -87,6 +93,8 @@ export function readOrder({ kind, guest, number, text }: Frame): ToHost | undefi
     case "askLoaded":
     case "tell":
       return { do: verb, guest, text, limitMs: number };
+    case "answer":
+      return { do: verb, guest, text };
     case "close":
       return { do: "close", guest };
     default:

@@ -32,6 +32,8 @@ export type GuestEars = {
 export type Guest = {
   /** Goes on with what was asked. False when the text is larger than a frame may be; it was not sent. */
   tell(text: string): boolean;
+  /** Hands over what it stands still for. False as with `tell`. */
+  answer(text: string): boolean;
   /** Begins something, with a new account of active time. `limitMs` 0 means the guest's own slice. */
   ask(text: string, limitMs: number): boolean;
   /** The same in its own slice, once the guest has said that it is loaded. */

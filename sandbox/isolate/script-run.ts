@@ -42,7 +42,7 @@ async function runIn(
   // It harms nobody but itself by working without a pause: its wall time is its only limit of time.
   const session = openGuestSession(host, {
     ...{ mode: "script", plan, capabilities, views, now, signal: NEVER },
-    limits: { memoryMib, sliceMs: timeLimitMs, activeMs: timeLimitMs, stuckMs: limits.stuckMs },
+    limits: { memoryMib, sliceMs: timeLimitMs, activeMs: timeLimitMs, stuckMs: limits.stuckMs, mayStand: true },
     ...{ loadMs: timeLimitMs, loadLimitMs: timeLimitMs, queueMs: timeLimitMs, wordsMax: 0 },
     exit: order.exit,
     killed: plan.killed,

@@ -150,7 +150,7 @@ export function trustGroup({ pool, watch, limits, now, onEmpty }: GroupOptions):
     const { memoryMib, sliceMs, activeMs, stuckMs, loadMs, queueMs } = limits;
     const session = openGuestSession(found.value, {
       ...{ mode: "hook", plan, capabilities, views, signal, now },
-      limits: { memoryMib, sliceMs, activeMs, stuckMs },
+      limits: { memoryMib, sliceMs, activeMs, stuckMs, mayStand: false },
       ...{ loadMs, queueMs, loadLimitMs: firing.timeoutMs, wordsMax: WORDS_MAX },
       // The prelude has no such thing for hooks; one that says it anyway is out of its mind.
       exit: () => session.close(),

@@ -8,8 +8,11 @@ export type ErrorText = { readonly line: string; readonly where: string; readonl
 
 /** Reads errors of guests: their positions in the bundle become those of the script's own files. */
 export type StackReader = {
-  /** One line about an error of the guest's, and where it was; never a path of this machine. */
-  explain(error: GuestError): ErrorText;
+  /**
+   * One line about an error of the guest's, and where it was; never a path of this machine. `inPromise`: what a promise
+   * was rejected with; `full` says so.
+   */
+  explain(error: GuestError, inPromise?: boolean): ErrorText;
   /** The same for the stack of an error with which a promise was rejected that nobody listened to; `full` says so. */
   explainStack(stack: string): ErrorText;
   /** A text that the guest prints, with the stacks in it. */
@@ -112,10 +115,12 @@ export function stackReader(map: string, root: string, moved: ReadonlyMap<string
   }
 
   return {
-    explain({ name, message, stack }) {
+    explain({ name, message, stack }, inPromise = false) {
+      const before = inPromise ? "(in promise) " : "";
       // Not an error, but some value that was thrown: it shows what it is, and a sentence needs a verb.
-      if (name === "") return text(`threw ${message}`, stack, message);
-      return text(message === "" ? name : `${name}: ${message}`, stack);
+      if (name === "") return text(`threw ${message}`, stack, before + message);
+      const line = message === "" ? name : `${name}: ${message}`;
+      return text(line, stack, before + line);
     },
     explainStack(stack) {
       const [line = ""] = stack.split(/\n\s+at /);

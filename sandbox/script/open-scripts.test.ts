@@ -91,6 +91,36 @@ describe.each(["auto", "none"] as const)("claw run with a launcher of level %s",
     expect(stderr).toMatch(/^error: Uncaught \(in promise\) Error: unheard\n {4}at main\.ts:6:\d+\n$/);
   });
 
+  test("a script stands still for a file, and for a person who is asked about it", async () => {
+    const code = `Deno.writeTextFileSync("stood.txt", "a");
+      console.log(Deno.readTextFileSync("stood.txt"), [...Deno.readDirSync(".")].length > 0);`;
+    const { stdout, asked, code: exit } = await run(code, { attended: true }, () => "yes");
+    expect([stdout, exit]).toEqual(["a true\n", 0]);
+    expect(asked.length).toBeGreaterThan(1);
+  });
+
+  test("a script that stands still for ever is ended by its time limit, and the next one runs", async () => {
+    const { stderr, code } = await run("Deno.stdin.readSync(new Uint8Array(1)); console.log('never')", {
+      timeLimitMs: 1500,
+    });
+    expect([code, stderr]).toEqual([1, expect.stringMatching(/did not finish within 1500 ms/)]);
+    expect((await run("console.log('next')")).stdout).toBe("next\n");
+  });
+
+  test("a script that stands still ends when nobody waits for it any more", async () => {
+    const file = await room.write(
+      "scripts/stands.ts",
+      "console.log('stands'); Deno.stdin.readSync(new Uint8Array(1));",
+    );
+    const stop = new AbortController();
+    const kinds: string[] = [];
+    for await (const news of room.scripts.run(request(file, {}), stop.signal)) {
+      kinds.push(news.kind);
+      if (news.kind === "input") stop.abort();
+    }
+    expect(kinds).toEqual(["stdout", "input", "exit"]);
+  });
+
   test("an uncaught error goes to stderr with the place in the .ts file, and the exit code is 1", async () => {
     const code = "\nfunction inner(): never {\n  throw new TypeError('boom');\n}\ninner();\n";
     const { stderr, code: exit } = await run(code);

@@ -1,0 +1,2 @@
+// flags:
+Deno.readTextFileSync("notes.txt");
