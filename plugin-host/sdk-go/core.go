@@ -16,9 +16,7 @@ import (
 
 // initialize takes what the host says of itself and of the grant; a host may leave all of it out.
 func (l *life) initialize(ctx context.Context, said *pluginv1.InitializeRequest) (*pluginv1.InitializeResponse, error) {
-	if _, err := l.plugin.settings.take(ctx, said.GetConfig()); err != nil {
-		return nil, status.Error(codes.FailedPrecondition, wordsOf(err))
-	}
+	// First: what takes the settings may ask what was granted.
 	l.mu.Lock()
 	l.facts = facts{
 		hostVersion: said.GetHostVersion(),
@@ -27,12 +25,15 @@ func (l *life) initialize(ctx context.Context, said *pluginv1.InitializeRequest)
 		dataFolder:  said.GetDataFolder(),
 	}
 	l.mu.Unlock()
+	if _, err := l.plugin.settings.take(l.withHost(ctx), said.GetConfig()); err != nil {
+		return nil, status.Error(codes.FailedPrecondition, wordsOf(err))
+	}
 	return &pluginv1.InitializeResponse{Version: l.plugin.version, Tools: l.declaredTools()}, nil
 }
 
 // configure takes new settings, or gives the problem with them; the old ones stay in force then.
 func (l *life) configure(ctx context.Context, config *structpb.Struct) (problem string, restart bool) {
-	restart, err := l.plugin.settings.take(ctx, config)
+	restart, err := l.plugin.settings.take(l.withHost(ctx), config)
 	if err != nil {
 		return wordsOf(err), false
 	}

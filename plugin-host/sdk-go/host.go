@@ -140,59 +140,36 @@ func (h *Host) ReadArtifact(ctx context.Context, id string, offset int64, limit 
 	return all, nil
 }
 
-// Conversation is what belongs to a call, an event or a command: as long as that runs, the plugin may speak in its conversation.
-type Conversation struct {
-	*Host
-	// CallID names it to the host's services.
-	CallID string
-	// SessionID names the conversation.
-	SessionID string
-	// Workspace is the folder that the conversation works in, absolute. It is only told: what may be read there is a matter of the grant.
-	Workspace string
-	show      func(line string)
+// Secret reads a text of the plugin's own that stands in no journal and is blotted out in its log; false when there is none.
+func (h *Host) Secret(ctx context.Context, key string) (value string, found bool, err error) {
+	ctx, cancel := context.WithTimeout(ctx, hostTime)
+	defer cancel()
+	said, err := h.life.client.GetSecret(ctx, &pluginv1.GetSecretRequest{Key: key})
+	return said.GetValue(), said.GetFound(), refusalOf(err)
 }
 
-// Progress shows a line to whoever waits. It is never stored.
-func (c *Conversation) Progress(line string) { c.show(line) }
-
-// Ask asks the person a question of at most 500 characters with yes or no. Nobody there, or nobody in time, is a no that
-// was not answered.
-func (c *Conversation) Ask(ctx context.Context, question string) (yes, answered bool, err error) {
-	said, err := c.life.client.Ask(ctx, &pluginv1.AskRequest{CallId: c.CallID, Question: readable(question)})
-	return said.GetYes(), said.GetAnswered(), refusalOf(err)
+// SetSecret keeps one: at most 32, by keys of 1 to 64 characters, of 64 KiB each. An empty text takes it out. It is durable on return.
+func (h *Host) SetSecret(ctx context.Context, key, value string) error {
+	ctx, cancel := context.WithTimeout(ctx, hostTime)
+	defer cancel()
+	_, err := h.life.client.SetSecret(ctx, &pluginv1.SetSecretRequest{Key: key, Value: value})
+	return refusalOf(err)
 }
 
-// CallTool calls another tool by its full name, through all its gates, and gives what a model would read. What the tool refuses is an
-// [Error], too. Needs the permission "tool=NAME".
-func (c *Conversation) CallTool(ctx context.Context, tool string, args any) (string, error) {
-	encoded, err := structOf(args)
-	if err != nil {
-		return "", err
-	}
-	said, err := c.life.client.CallTool(ctx, &pluginv1.HostServiceCallToolRequest{CallId: c.CallID, Tool: tool, Args: encoded})
-	if err != nil {
-		return "", refusalOf(err)
-	}
-	if said.IsError {
-		return "", &Error{Code: Invalid, Message: said.Text}
-	}
-	return said.Text, nil
+type hostKey struct{}
+
+// HostFrom gives the host to what gets none beside its context: the functions given to [Settings] and [Plugin.Embedder]. It is nil
+// for a context that does not come from there.
+func HostFrom(ctx context.Context) *Host {
+	host, _ := ctx.Value(hostKey{}).(*Host)
+	return host
 }
 
-// conversation is that of a call; its progress goes to the host as a call of its own, unless the answer can carry it.
-func (l *life) conversation(of interface {
-	GetCallId() string
-	GetSessionId() string
-	GetWorkspace() string
-}) Conversation {
-	c := Conversation{Host: &Host{life: l}, CallID: of.GetCallId(), SessionID: of.GetSessionId(), Workspace: of.GetWorkspace()}
-	c.show = func(line string) {
-		ctx, cancel := context.WithTimeout(context.Background(), hostTime)
-		defer cancel()
-		// A line that is not shown is no reason to stop.
-		_, _ = l.client.Progress(ctx, &pluginv1.ProgressRequest{CallId: c.CallID, Text: readable(line)})
-	}
-	return c
+func (l *life) host() *Host { return &Host{life: l} }
+
+// withHost is for [HostFrom].
+func (l *life) withHost(ctx context.Context) context.Context {
+	return context.WithValue(ctx, hostKey{}, l.host())
 }
 
 // dialHost opens no connection before the first call.

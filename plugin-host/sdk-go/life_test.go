@@ -37,6 +37,9 @@ type testHost struct {
 	progress []string
 	values   map[string]*structpb.Value
 	artifact []byte
+	offered  []string
+	// asked is the form of the last question, content what is filled in.
+	asked, content *structpb.Struct
 }
 
 func startHost(t *testing.T, p *Plugin, offered ...uint32) *testHost {
@@ -105,7 +108,10 @@ func (h *testHost) Recall(context.Context, *pluginv1.RecallRequest) (*pluginv1.R
 }
 
 func (h *testHost) Ask(_ context.Context, said *pluginv1.AskRequest) (*pluginv1.AskResponse, error) {
-	return &pluginv1.AskResponse{Yes: said.CallId == "c1", Answered: true}, nil
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.asked = said.RequestedSchema
+	return &pluginv1.AskResponse{Yes: said.CallId == "c1", Answered: true, Content: h.content}, nil
 }
 
 func (h *testHost) CallTool(_ context.Context, said *pluginv1.HostServiceCallToolRequest) (*pluginv1.HostServiceCallToolResponse, error) {

@@ -72,11 +72,11 @@ type declaration struct {
 }
 
 type toolJSON struct {
-	Name        string  `json:"name"`
-	Description string  `json:"description"`
-	InputSchema *schema `json:"inputSchema"`
-	RerunSafe   bool    `json:"rerunSafe,omitempty"`
-	TimeoutMs   int64   `json:"timeoutMs,omitempty"`
+	Name        string `json:"name"`
+	Description string `json:"description"`
+	InputSchema any    `json:"inputSchema"`
+	RerunSafe   bool   `json:"rerunSafe,omitempty"`
+	TimeoutMs   int64  `json:"timeoutMs,omitempty"`
 }
 
 type hookJSON struct {
@@ -109,7 +109,11 @@ func (p *Plugin) declared() []declaration {
 		sources = append(sources, map[string]any{"name": s.name, "description": s.description})
 	}
 	for _, c := range p.commands {
-		commands = append(commands, map[string]any{"name": c.name, "description": c.description})
+		facts := map[string]any{"name": c.name, "description": c.description}
+		if len(c.arguments) > 0 {
+			facts["arguments"] = c.arguments
+		}
+		commands = append(commands, facts)
 	}
 	all := []declaration{
 		{"name", p.name},

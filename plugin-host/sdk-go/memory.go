@@ -82,7 +82,7 @@ func (l *life) embed(ctx context.Context, declared *embedder, said *pluginv1.Emb
 	}
 	answer := &pluginv1.EmbedResponse{}
 	err = safely("the embedder "+declared.id, func() error {
-		vectors, err := declared.embed(ctx, said.Texts, kind)
+		vectors, err := declared.embed(l.withHost(ctx), said.Texts, kind)
 		for _, values := range vectors {
 			answer.Vectors = append(answer.Vectors, &pluginv1.Vector{Values: values})
 		}
@@ -126,7 +126,7 @@ func (l *life) listDocuments(source *memorySource, stream grpc.ServerStreamingSe
 		})
 	}
 	err = safely("the memory source "+source.name, func() error {
-		return source.list(stream.Context(), &Host{life: l}, give)
+		return source.list(stream.Context(), l.host(), give)
 	})
 	if err != nil {
 		fmt.Fprintf(os.Stderr, "error: memory source %s: %v\n", source.name, err)

@@ -23,6 +23,8 @@ type ModelRequest struct {
 	// Messages are those of user and assistant in turns.
 	Messages []ModelMessage
 	Tools    []ModelTool
+	// MaxTokens is the most that it may answer; 0 for as much as the model gives.
+	MaxTokens uint32
 }
 
 // ModelMessage is one side's words; Role is "user" or "assistant".
@@ -172,7 +174,7 @@ func (l *life) generate(
 	ctx := stream.Context()
 	reply := &Reply{stream: stream}
 	err = safely("the model "+provider.name, func() error {
-		return provider.generate(ctx, &Host{life: l}, readRequest(said), reply)
+		return provider.generate(ctx, l.host(), readRequest(said), reply)
 	})
 	switch {
 	case ctx.Err() != nil:
@@ -189,7 +191,7 @@ func (l *life) generate(
 }
 
 func readRequest(said *pluginv1.GenerateRequest) ModelRequest {
-	request := ModelRequest{Model: said.Model, System: said.System}
+	request := ModelRequest{Model: said.Model, System: said.System, MaxTokens: said.MaxTokens}
 	for _, message := range said.Messages {
 		read := ModelMessage{Role: message.Role}
 		for _, part := range message.Parts {

@@ -23,7 +23,7 @@ type Plugin struct {
 	models        []*modelProvider
 	embedders     []*embedder
 	sources       []*memorySource
-	commands      []*slashCommand
+	commands      []*CommandDeclaration
 	settings      *settings
 	stop          func(context.Context)
 }

@@ -47,6 +47,7 @@ type life struct {
 	stop    func()
 	mu      sync.RWMutex
 	facts   facts
+	offers  liveOffers
 }
 
 // serve lives one life: from the Boot line to the end of the input, or to Shutdown.
@@ -202,8 +203,7 @@ func (l *life) register(server *grpc.Server, major uint32) {
 	if len(l.plugin.sources) > 0 {
 		pluginv1.RegisterMemorySourceServiceServer(server, &sourceServer{life: l})
 	}
-	if len(l.plugin.commands) > 0 {
-		pluginv1.RegisterSlashCommandServiceServer(server, &commandServer{life: l})
-	}
+	// Always: commands may be offered later.
+	pluginv1.RegisterSlashCommandServiceServer(server, &commandServer{life: l})
 	grpc_health_v1.RegisterHealthServer(server, health.NewServer())
 }

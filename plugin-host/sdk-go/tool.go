@@ -28,25 +28,19 @@ type Call struct {
 // ToolDeclaration is a tool as it is declared.
 type ToolDeclaration struct {
 	name, description string
-	input             *schema
+	input             any
 	rerunSafe         bool
 	timeLimit         time.Duration
 	run               func(ctx context.Context, call *Call, args *structpb.Struct) (Parts, error)
 }
 
-// Tool declares a tool. Its arguments come as an In: a struct, whose tags make the JSON schema that the model sees
+// Tool declares a tool of a [Plugin], or one of an [Offer]. Its arguments come as an In: a struct, whose tags make the JSON schema that the model sees
 // (see [Schema]), or a map. Its result is a text, [Parts], or any value that JSON can hold, which the model reads as JSON.
 func Tool[In, Out any](
-	p *Plugin,
+	to Tools,
 	name, description string,
 	run func(ctx context.Context, call *Call, in In) (Out, error),
 ) *ToolDeclaration {
-	if !toolName.MatchString(name) {
-		panic(fmt.Sprintf("plugin: %q is no name for a tool: it is a letter, then letters, digits, underscores", name))
-	}
-	if p.tools[name] != nil {
-		panic(fmt.Sprintf("plugin: there are two tools %q", name))
-	}
 	declared := &ToolDeclaration{name: name, description: description, input: objectSchema(reflect.TypeFor[In]())}
 	declared.run = func(ctx context.Context, call *Call, args *structpb.Struct) (Parts, error) {
 		var in In
@@ -59,9 +53,27 @@ func Tool[In, Out any](
 		}
 		return partsOf(out)
 	}
+	to.addTool(declared)
+	return declared
+}
+
+func (p *Plugin) addTool(declared *ToolDeclaration) {
+	name := declared.name
+	if !toolName.MatchString(name) {
+		panic(fmt.Sprintf("plugin: %q is no name for a tool: it is a letter, then letters, digits, underscores", name))
+	}
+	if p.tools[name] != nil {
+		panic(fmt.Sprintf("plugin: there are two tools %q", name))
+	}
 	p.tools[name] = declared
 	p.toolNames = append(p.toolNames, name)
-	return declared
+}
+
+// InputSchema says what the arguments are, in the place of the schema that the type makes: for one that is known only while the
+// plugin runs, beside a map. It must be of type object.
+func (t *ToolDeclaration) InputSchema(schema map[string]any) *ToolDeclaration {
+	t.input = schema
+	return t
 }
 
 // RerunSafe says that running it twice does no harm: it is then run again by itself after a crash.
@@ -89,6 +101,9 @@ type toolRequest interface {
 // a result, too. Nothing is said of a call that was cancelled.
 func (l *life) callTool(ctx context.Context, request toolRequest, to newsWriter) error {
 	declared := l.plugin.tools[request.GetTool()]
+	if declared == nil {
+		declared = l.offers.tool(request.GetTool())
+	}
 	if declared == nil {
 		return status.Errorf(codes.NotFound, "there is no tool %q here", request.GetTool())
 	}

@@ -119,7 +119,10 @@ export type ModelNews =
 export type ModelDefinition = {
   /** As in plugin.json. */
   readonly name: string;
-  /** What it throws ends the reply as a failure; a `toolError` of the code "unavailable" says that trying again may help. */
+  /**
+   * What it throws ends the reply as a failure; a `toolError` that is `retryable`, or of the code "unavailable", says that trying
+   * again may help.
+   */
   readonly generate: (request: ModelRequest, context: Context) => AsyncIterable<ModelNews>;
 };
 
@@ -146,16 +149,30 @@ export type MemorySourceDefinition = {
 };
 
 /** What becomes of a message: said to the model in its place, or shown to the person and nothing said. */
-export type SlashAnswer = { readonly say: string } | { readonly show: string };
+export type SlashAnswer = ({ readonly say: string } | { readonly show: string }) & {
+  /**
+   * For programs that take more than a text: all that it says, pictures and resources included, each in the form of a PromptMessage
+   * of the Model Context Protocol, e.g. `{ role: "user", content: { type: "image", data, mimeType } }`; 3 MiB in all.
+   */
+  readonly messages?: readonly JsonObject[];
+};
+
+/** What stands behind a command's name. */
+export type SlashWords = {
+  readonly args: string;
+  /** The same by name, where a program filled in the arguments of plugin.json; empty for a person's words. */
+  readonly named: Readonly<Record<string, string>>;
+  /** True when whoever asks takes messages, too. */
+  readonly whole: boolean;
+  readonly sessionId: string;
+  readonly workspace: string;
+};
 
 /** A slash command. */
 export type SlashCommandDefinition = {
   /** As in plugin.json, without the slash. */
   readonly name: string;
-  readonly run: (
-    command: { readonly args: string; readonly sessionId: string; readonly workspace: string },
-    context: CallContext,
-  ) => Soon<SlashAnswer>;
+  readonly run: (command: SlashWords, context: CallContext) => Soon<SlashAnswer>;
 };
 
 export type PluginDefinition = {

@@ -79,7 +79,7 @@ export function dialHost(socketPath: string, token: string) {
     offer: async (tools: readonly OfferedTool[], commands: readonly OfferedCommand[]) => {
       const { names, problems } = await client.offer({
         tools: tools.map((one) => ({ ...one })),
-        slashCommands: commands.map((one) => ({ ...one })),
+        slashCommands: commands.map(({ takes = [], ...one }) => ({ ...one, arguments: [...takes] })),
       });
       return { names, problems };
     },

@@ -60,6 +60,8 @@ export type OfferedCommand = {
   /** Without what the host puts in front of it. */
   readonly name: string;
   readonly description: string;
+  /** What programs fill in by name. */
+  readonly takes?: readonly { readonly name: string; readonly description?: string; readonly required?: boolean }[];
 };
 
 /** A tool that a plugin offers while it runs. */

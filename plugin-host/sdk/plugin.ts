@@ -61,6 +61,7 @@ export type {
   ResultPart,
   SlashAnswer,
   SlashCommandDefinition,
+  SlashWords,
   ToolAnswer,
   ToolContext,
   ToolDefinition,

@@ -66,8 +66,8 @@ async function* generate(
   } catch (cause) {
     if (signal.aborted) return;
     console.error(cause);
-    const { code, message } = failureOf(cause);
-    yield { news: { case: "failure", value: { message, retryable: code === "unavailable" } } };
+    const { code, message, retryable } = failureOf(cause);
+    yield { news: { case: "failure", value: { message, retryable: retryable || code === "unavailable" } } };
   }
 }
 

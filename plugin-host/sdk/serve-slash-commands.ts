@@ -19,12 +19,13 @@ export function serveSlashCommands(
         throw new ConnectError(`there is no command "/${request.command}" here`, Code.NotFound);
       const done = running.work.begin();
       try {
-        const { args, sessionId, workspace } = request;
+        const { args, named, whole, sessionId, workspace } = request;
         const context = callContextOf(running, request, AbortSignal.any([signal, running.gone]));
-        const answer = await command.run({ args, sessionId, workspace }, context);
+        const answer = await command.run({ args, named, whole, sessionId, workspace }, context);
+        const messages = whole ? [...(answer.messages ?? [])] : [];
         return "say" in answer
-          ? { outcome: { case: "say", value: answer.say } }
-          : { outcome: { case: "show", value: answer.show } };
+          ? { outcome: { case: "say", value: answer.say }, messages }
+          : { outcome: { case: "show", value: answer.show }, messages };
       } catch (cause) {
         throw told(cause);
       } finally {

@@ -29,4 +29,5 @@ export const PYTHON_PLUGINS: readonly ContractPlugin[] = [
   plugin("the library for Python", "python_sync_plugin.py", 2),
   plugin("the library for Python, asyncio", "python_async_plugin.py", 2),
   plugin("grpcio", "grpcio_plugin.py", 1),
+  plugin("grpcio, asyncio", "grpcio_async_plugin.py", 1),
 ];

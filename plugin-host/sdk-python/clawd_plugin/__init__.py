@@ -18,9 +18,11 @@ anything runs. Whatever a plugin prints is its log (``claw plugin logs NAME``). 
 """
 
 from .context import AsyncContext, Context
+from .offered import OfferedCommand, OfferedTool
 from .plugin import Plugin
 from .types import (
     Answer,
+    Argument,
     Artifact,
     Block,
     Cancelled,
@@ -28,12 +30,15 @@ from .types import (
     End,
     ErrorCode,
     Event,
+    FormReply,
     Hit,
     HostError,
     Json,
     Message,
     ModelRequest,
     Modify,
+    NeedsRestart,
+    Offered,
     Pass,
     Say,
     Show,
@@ -45,10 +50,12 @@ from .types import (
     ToolReply,
     ToolResult,
     Verdict,
+    Words,
 )
 
 __all__ = [
     "Answer",
+    "Argument",
     "Artifact",
     "AsyncContext",
     "Block",
@@ -58,12 +65,17 @@ __all__ = [
     "End",
     "ErrorCode",
     "Event",
+    "FormReply",
     "Hit",
     "HostError",
     "Json",
     "Message",
     "ModelRequest",
     "Modify",
+    "NeedsRestart",
+    "Offered",
+    "OfferedCommand",
+    "OfferedTool",
     "Pass",
     "Plugin",
     "Say",
@@ -76,4 +88,5 @@ __all__ = [
     "ToolReply",
     "ToolResult",
     "Verdict",
+    "Words",
 ]

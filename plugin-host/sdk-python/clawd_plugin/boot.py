@@ -17,6 +17,7 @@ from google.protobuf import json_format
 from .gen.clawd.plugin.v1 import plugin_pb2 as wire
 from .host import HostClient
 from .life import Life
+from .offered import LiveOffers
 from .offers import Offers
 from .running import Work
 from .server import open_server
@@ -112,14 +113,16 @@ async def _serve(offers: Offers, stops: Stops, threads: int, boot: Any, major: i
         if not over.done():
             over.set_result(why)
 
+    host = HostClient(boot.host, boot.outbound_token)
     life = Life(
         offers,
-        HostClient(boot.host, boot.outbound_token),
+        host,
         loop,
         pool=ThreadPoolExecutor(threads, "call"),
         hook_pool=ThreadPoolExecutor(threads, "hook"),
         work=Work(),
         shut_down=lambda: end("told"),
+        offered=LiveOffers(host),
     )
     server = open_server(boot.listen, boot.inbound_token)
     serve_all(server, life, major)

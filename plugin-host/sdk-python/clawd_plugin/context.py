@@ -8,13 +8,20 @@ import json
 import sys
 import threading
 from dataclasses import dataclass, field
-from typing import Any, Awaitable, Callable, Coroutine, List, Literal, Mapping, Optional, Set, TypeVar, Union
+from typing import TYPE_CHECKING, Any, Awaitable, Callable, Coroutine, Dict, List, Literal, Mapping, Optional, Sequence, Set
+from typing import TypeVar, Union
 
-from .host import AsyncArtifacts, AsyncValues, HostClient
-from .types import Cancelled, Hit, ToolReply
+from .forms import form_schema, read_form
+from .host import AsyncArtifacts, AsyncSecrets, AsyncValues, HostClient
+from .types import Cancelled, FormReply, Hit, Message, Offered, ToolReply, Words
 from .values import sayable, words_of
 
+if TYPE_CHECKING:
+    from .offered import LiveOffers, OfferedCommand, OfferedTool
+
 T = TypeVar("T")
+#: A dataclass with plain fields, or a flat JSON Schema of type object.
+Form = Union[type, Mapping[str, Any]]
 Level = Literal["debug", "info", "warning", "error"]
 
 
@@ -34,9 +41,12 @@ class Call:
     facts: Facts
     host: HostClient
     loop: asyncio.AbstractEventLoop
+    offered: LiveOffers
     call_id: str = ""
     session_id: str = ""
     workspace: str = ""
+    named: Dict[str, str] = field(default_factory=dict)
+    whole: bool = False
     line: Optional[Callable[[str], None]] = None
     write: Optional[Callable[[Union[str, bytes]], Awaitable[None]]] = None
     over: threading.Event = field(default_factory=threading.Event)
@@ -77,6 +87,10 @@ class _Base:
         self.call_id, self.session_id = call.call_id, call.session_id
         #: The folder that the conversation works in; only told: what may be read there is a matter of the grant.
         self.workspace: str = call.workspace
+        #: Of a slash command: what a program filled in by name; empty for a person's words.
+        self.named: Dict[str, str] = call.named
+        #: Of a slash command: True when whoever asks takes messages beside the text.
+        self.whole: bool = call.whole
 
     @property
     def cancelled(self) -> bool:
@@ -119,6 +133,11 @@ async def _write(call: Call, piece: Union[str, bytes]) -> None:
     await call.write(piece)
 
 
+async def _ask_form(call: Call, question: str, form: Form) -> FormReply:
+    yes, answered, content = await call.host.ask_form(call.call_id, question, form_schema(form))
+    return FormReply(yes, answered, read_form(form, content) if yes else None)
+
+
 class AsyncContext(_Base):
     """For ``async def`` functions."""
 
@@ -126,6 +145,7 @@ class AsyncContext(_Base):
         super().__init__(call)
         self.values = AsyncValues(call.host)
         self.artifacts = AsyncArtifacts(call.host)
+        self.secrets = AsyncSecrets(call.host)
 
     async def write(self, piece: Union[str, bytes]) -> None:
         """Sends a piece of the output at once; the result follows all pieces. Waits while the host is slower."""
@@ -143,6 +163,21 @@ class AsyncContext(_Base):
         """Calls another tool by its full name, through all its gates. Needs the permission "tool=<name>"."""
         return await self._call.host.call_tool(self.call_id, tool, args or {})
 
+    async def ask_form(self, question: str, form: Form) -> FormReply:
+        """As ``ask``, and a person fills in a form, too. What looks like a password is not asked for."""
+        return await _ask_form(self._call, question, form)
+
+    async def generate(self, asked: Union[str, Sequence[Message]], *, max_tokens: int, system: str = "") -> Words:
+        """Asks the model of the conversation, which hears nothing else of it: a question, or messages of texts, the last by the
+        user. Fewer tokens when less is left. Only for a plugin that its owner gave a budget, as servers of MCP can have one."""
+        return await self._call.host.generate(self.call_id, asked, max_tokens, system)
+
+    async def offer(self, tools: Sequence[OfferedTool], commands: Sequence[OfferedCommand] = ()) -> Offered:
+        """Says which tools and commands there are now beside those of plugin.json, which must say "dynamic": true; what was
+        offered before and is missing here is gone. The host knows them, too, while the plugin does not run: offer them again in
+        ``@plugin.on_configure``, which comes before any call."""
+        return await self._call.offered.replace(tools, commands)
+
 
 class Context(_Base):
     """For ``def`` functions, which run in threads. What waits raises Cancelled when nobody waits for the call any more."""
@@ -151,6 +186,7 @@ class Context(_Base):
         super().__init__(call)
         self.values = Values(call)
         self.artifacts = Artifacts(call)
+        self.secrets = Secrets(call)
 
     def sleep(self, seconds: float) -> None:
         """Waits, and raises Cancelled as soon as nobody waits any more."""
@@ -177,6 +213,21 @@ class Context(_Base):
         """Calls another tool by its full name, through all its gates. Needs the permission "tool=<name>"."""
         return self._call.wait(self._call.host.call_tool(self.call_id, tool, args or {}))
 
+    def ask_form(self, question: str, form: Form) -> FormReply:
+        """As ``ask``, and a person fills in a form, too. What looks like a password is not asked for."""
+        return self._call.wait(_ask_form(self._call, question, form))
+
+    def generate(self, asked: Union[str, Sequence[Message]], *, max_tokens: int, system: str = "") -> Words:
+        """Asks the model of the conversation, which hears nothing else of it: a question, or messages of texts, the last by the
+        user. Fewer tokens when less is left. Only for a plugin that its owner gave a budget, as servers of MCP can have one."""
+        return self._call.wait(self._call.host.generate(self.call_id, asked, max_tokens, system))
+
+    def offer(self, tools: Sequence[OfferedTool], commands: Sequence[OfferedCommand] = ()) -> Offered:
+        """Says which tools and commands there are now beside those of plugin.json, which must say "dynamic": true; what was
+        offered before and is missing here is gone. The host knows them, too, while the plugin does not run: offer them again in
+        ``@plugin.on_configure``, which comes before any call."""
+        return self._call.wait(self._call.offered.replace(tools, commands))
+
 
 class Values:
     """As AsyncValues, for threads."""
@@ -197,6 +248,21 @@ class Values:
     def keys(self, prefix: str = "") -> List[str]:
         """In their order; all, or those that begin so."""
         return self._call.wait(self._values.keys(prefix))
+
+
+class Secrets:
+    """As AsyncSecrets, for threads."""
+
+    def __init__(self, call: Call) -> None:
+        self._call, self._secrets = call, AsyncSecrets(call.host)
+
+    def get(self, key: str) -> Optional[str]:
+        """None when there is none."""
+        return self._call.wait(self._secrets.get(key))
+
+    def set(self, key: str, value: str) -> None:
+        """Returns when it is durable; an empty text takes it out."""
+        self._call.wait(self._secrets.set(key, value))
 
 
 class Artifacts:

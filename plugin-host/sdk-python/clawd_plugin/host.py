@@ -6,11 +6,12 @@ from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple, Union
 
 import grpc
 import grpc.aio
+from google.protobuf import json_format
 from google.protobuf.message import Message
 
 from .gen.clawd.plugin.v1 import host_pb2 as wire
-from .types import Hit, HostError, ToolReply
-from .values import sayable, to_plain, to_struct, to_value
+from .types import Hit, HostError, Message as Said, Offered, ToolReply, Words
+from .values import sayable, to_dict, to_plain, to_struct, to_value
 
 MESSAGE_LIMIT_BYTES = 4 * 1024 * 1024
 LIMITS: Sequence[Tuple[str, Any]] = (
@@ -35,7 +36,8 @@ class HostClient:
     async def _call(self, method: str, request: Message, answer: Any, timeout_s: float = TIMEOUT_S) -> Any:
         ask = self._channel.unary_unary(
             f"/clawd.plugin.v1.HostService/{method}",
-            request_serializer=lambda message: message.SerializeToString(),
+            # The same offer is the same bytes: keys of schemas in their order.
+            request_serializer=lambda message: message.SerializeToString(deterministic=True),
             response_deserializer=answer.FromString,
         )
         try:
@@ -55,6 +57,31 @@ class HostClient:
         request = wire.AskRequest(call_id=call_id, question=question)
         answer = await self._call("Ask", request, wire.AskResponse, UNHURRIED_TIMEOUT_S)
         return bool(answer.yes) if answer.answered else None
+
+    async def ask_form(self, call_id: str, question: str, schema: Mapping[str, Any]) -> Tuple[bool, bool, Dict[str, Any]]:
+        """Whether it was a yes, whether anybody answered, and what was filled in."""
+        request = wire.AskRequest(call_id=call_id, question=question, requested_schema=to_struct(schema))
+        answer = await self._call("Ask", request, wire.AskResponse, UNHURRIED_TIMEOUT_S)
+        return bool(answer.yes), bool(answer.answered), to_dict(answer.content)
+
+    async def generate(
+        self, call_id: str, asked: Union[str, Sequence[Said]], max_tokens: int, system: str
+    ) -> Words:
+        request = wire.HostServiceGenerateRequest(call_id=call_id, system=sayable(system), max_tokens=max_tokens)
+        for one in [Said("user", [asked])] if isinstance(asked, str) else asked:
+            said = request.messages.add(role=one.role)
+            for part in one.parts:
+                if not isinstance(part, str):
+                    raise TypeError(f"a model of a conversation is asked with texts, not with a {type(part).__name__}")
+                said.parts.add(text=sayable(part))
+        answer = await self._call("Generate", request, wire.HostServiceGenerateResponse, UNHURRIED_TIMEOUT_S)
+        return Words(answer.text, answer.stop, answer.model, answer.tokens, answer.tokens_left)
+
+    async def offer(self, tools: Sequence[Mapping[str, Any]], commands: Sequence[Mapping[str, Any]]) -> Offered:
+        """Declarations as plugin.json has them."""
+        said = json_format.ParseDict({"tools": list(tools), "slashCommands": list(commands)}, wire.OfferRequest())
+        answer = await self._call("Offer", said, wire.OfferResponse)
+        return Offered(list(answer.names), list(answer.problems))
 
     async def call_tool(self, call_id: str, tool: str, args: Mapping[str, Any]) -> ToolReply:
         request = wire.HostServiceCallToolRequest(call_id=call_id, tool=tool, args=to_struct(args))
@@ -84,6 +111,22 @@ class AsyncValues:
         """In their order; all, or those that begin so."""
         answer = await self._host._call("ListKeys", wire.ListKeysRequest(prefix=prefix), wire.ListKeysResponse)
         return list(answer.keys)
+
+
+class AsyncSecrets:
+    """Texts of the plugin's own that stand in no journal and are blotted out in its log: at most 32 of 64 KiB each."""
+
+    def __init__(self, host: HostClient) -> None:
+        self._host = host
+
+    async def get(self, key: str) -> Optional[str]:
+        """None when there is none."""
+        answer = await self._host._call("GetSecret", wire.GetSecretRequest(key=key), wire.GetSecretResponse)
+        return str(answer.value) if answer.found else None
+
+    async def set(self, key: str, value: str) -> None:
+        """Returns when it is durable; an empty text takes it out."""
+        await self._host._call("SetSecret", wire.SetSecretRequest(key=key, value=value), wire.SetSecretResponse)
 
 
 class AsyncArtifacts:

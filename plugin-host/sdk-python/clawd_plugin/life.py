@@ -13,6 +13,7 @@ import grpc
 
 from .context import Call, Facts
 from .host import HostClient
+from .offered import LiveOffers
 from .offers import Offers
 from .running import Refused, Work
 
@@ -31,13 +32,14 @@ class Life:
     hook_pool: concurrent.futures.Executor
     work: Work
     shut_down: Callable[[], None]
+    offered: LiveOffers
     facts: Facts = field(default_factory=Facts)
     #: Streams of events that stand open; they are closed by a None.
     streams: Set["asyncio.Queue[Any]"] = field(default_factory=set)
 
     def call(self, request: Any = None, **more: Any) -> Call:
         """Of a conversation, where the request is about one."""
-        call = Call(self.facts, self.host, self.loop, **more)
+        call = Call(self.facts, self.host, self.loop, self.offered, **more)
         if request is not None:
             call.call_id, call.session_id, call.workspace = request.call_id, request.session_id, request.workspace
         return call
@@ -49,7 +51,7 @@ def tell(cause: BaseException) -> None:
     sys.stderr.flush()
 
 
-def offered(found: "T | None", what: str, name: str) -> T:
+def found_or_refuse(found: "T | None", what: str, name: str) -> T:
     if found is None:
         raise Refused(grpc.StatusCode.NOT_FOUND, f'there is no {what} "{name}" here')
     return found

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import dataclasses
+import inspect
+import typing
 from dataclasses import dataclass, field
-from typing import Any, Callable, Dict, List, Mapping, Optional, Tuple
+from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple
 
-from .running import Function
+from .context import AsyncContext, Context
+from .running import Function, function_of
 from .schema import Parameters, fields_schema, read_fields
+from .types import Argument
 
 Facts = Dict[str, Any]
+_CONTEXTS = (Context, AsyncContext)
 
 
 @dataclass(frozen=True)
@@ -40,7 +45,9 @@ class Offers:
     embedders: Dict[str, Function] = field(default_factory=dict)
     sources: Dict[str, Function] = field(default_factory=dict)
     commands: Dict[str, Function] = field(default_factory=dict)
-    #: What plugin.json says of the last four.
+    #: What takes new settings before they are in force, in its order.
+    configures: List[Function] = field(default_factory=list)
+    #: What plugin.json says of models, embedders, sources and commands.
     declared: List[Tuple[str, Facts]] = field(default_factory=list)
 
     def settings_of(self, config: Dict[str, Any]) -> Any:
@@ -77,3 +84,40 @@ class Offers:
 
     def _declared(self, kind: str) -> List[Facts]:
         return [facts for one, facts in self.declared if one == kind]
+
+
+def tool_of(
+    run: Callable[..., Any], name: str, description: str, schema: Optional[Mapping[str, Any]], more: Mapping[str, Any]
+) -> Tool:
+    """Raises TypeError for a function that can be no tool, e.g. one of which nothing says what it is for."""
+    parameters = Parameters(run, _CONTEXTS)
+    facts: Facts = {
+        "name": name or run.__name__,
+        "description": description or first_words(run, "a tool"),
+        "inputSchema": dict(schema) if schema is not None else parameters.schema(),
+        **more,
+    }
+    return Tool(facts, parameters, function_of(run, parameters.injected))
+
+
+def plain_function(run: Callable[..., Any]) -> Function:
+    """A function that is no tool: what it takes beside a context is its caller's affair."""
+    hints = typing.get_type_hints(run)
+    return function_of(run, {name: hint for name, hint in hints.items() if hint in _CONTEXTS and name != "return"})
+
+
+def given(**facts: Any) -> Facts:
+    """Those that say something."""
+    return {name: value for name, value in facts.items() if value}
+
+
+def argument_facts(takes: Sequence[Argument]) -> List[Facts]:
+    return [{"name": one.name, **given(description=one.description, required=one.required)} for one in takes]
+
+
+def first_words(made: Callable[..., Any], what: str) -> str:
+    """Its docstring, a line a paragraph."""
+    text = inspect.getdoc(made)
+    if not text:
+        raise TypeError(f"{made.__name__} is {what} without a docstring: it says what it is for")
+    return "\n".join(" ".join(paragraph.split()) for paragraph in text.split("\n\n"))

@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
-import inspect
 import json
 import os
 import sys
-import typing
 from pathlib import Path
-from typing import Any, Callable, Dict, List, Mapping, Optional, TypeVar, Union, overload
+from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, TypeVar, Union, overload
 
 from .boot import live
-from .context import AsyncContext, Context
-from .offers import Hook, Offers, Tool
-from .running import Function, function_of
-from .schema import Parameters
-from .types import OnError
+from .offers import Hook, Offers, argument_facts, given, plain_function, tool_of
+from .running import Function
+from .types import Argument, OnError
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 #: EX_USAGE of sysexits.h: started by hand, not by a host.
 EXIT_NO_HOST = 64
-_CONTEXTS = (Context, AsyncContext)
 
 
 class Plugin:
@@ -75,14 +70,8 @@ class Plugin:
         """
 
         def decorate(made: F) -> F:
-            parameters = Parameters(made, _CONTEXTS)
-            facts: Dict[str, Any] = {
-                "name": name or made.__name__,
-                "description": description or _first_words(made, "a tool"),
-                "inputSchema": dict(schema) if schema is not None else parameters.schema(),
-                **_given(rerunSafe=rerun_safe, timeoutMs=timeout_ms),
-            }
-            self._offers.tools[facts["name"]] = Tool(facts, parameters, function_of(made, parameters.injected))
+            tool = tool_of(made, name, description, schema, given(rerunSafe=rerun_safe, timeoutMs=timeout_ms))
+            self._offers.tools[tool.facts["name"]] = tool
             return made
 
         return decorate if run is None else decorate(run)
@@ -94,8 +83,8 @@ class Plugin:
         ``Modify``, ``Block``, ``Answer``, ``Skip`` or nothing. ``on_error``: what counts when it fails or is late."""
 
         def decorate(made: F) -> F:
-            facts = {"at": at, **_given(priority=priority, timeoutMs=timeout_ms, onError=on_error, tools=tools)}
-            self._offers.hooks.append(Hook(at, facts, _function(made)))
+            facts = {"at": at, **given(priority=priority, timeoutMs=timeout_ms, onError=on_error, tools=tools)}
+            self._offers.hooks.append(Hook(at, facts, plain_function(made)))
             return made
 
         return decorate
@@ -111,13 +100,21 @@ class Plugin:
 
     def memory_source(self, name: str, *, description: str = "") -> Callable[[F], F]:
         """A source of documents for memory. The function takes nothing and yields each ``Document``."""
-        facts = {"name": name, **_given(description=description)}
+        facts = {"name": name, **given(description=description)}
         return self._offer("memorySources", self._offers.sources, name, facts)
 
-    def slash_command(self, name: str, *, description: str = "") -> Callable[[F], F]:
-        """A slash command, without the slash. The function takes the rest of the message and gives ``Say`` or ``Show``."""
-        facts = {"name": name, **_given(description=description)}
+    def slash_command(self, name: str, *, description: str = "", takes: Sequence[Argument] = ()) -> Callable[[F], F]:
+        """A slash command, without the slash. The function takes the rest of the message and gives ``Say`` or ``Show``.
+        ``takes``: what programs fill in by name, which comes as ``ctx.named``."""
+        facts = {"name": name, **given(description=description, arguments=argument_facts(takes))}
         return self._offer("slashCommands", self._offers.commands, name, facts)
+
+    def on_configure(self, run: F) -> F:
+        """Takes the settings, as ``settings`` made them: once before anything else, and whenever a person changes them. They are
+        in force when it returns. What it raises says why they cannot be used; ``NeedsRestart``, that they are at the next start.
+        The host can be asked for things already: a place for ``ctx.offer``."""
+        self._offers.configures.append(plain_function(run))
+        return run
 
     def on_stop(self, run: F) -> F:
         """Tidies up before the process ends; it has two seconds, and half a one when the host is gone."""
@@ -126,7 +123,7 @@ class Plugin:
 
     def _offer(self, kind: str, by_name: Dict[str, Function], name: str, facts: Dict[str, Any]) -> Callable[[F], F]:
         def decorate(made: F) -> F:
-            by_name[name] = _function(made)
+            by_name[name] = plain_function(made)
             self._offers.declared.append((kind, facts))
             return made
 
@@ -163,20 +160,3 @@ class Plugin:
         else:
             file.write_text(json.dumps(manifest, indent=2, ensure_ascii=False) + "\n", "utf-8")
             print(f"wrote {file}")
-
-
-def _function(made: Callable[..., Any]) -> Function:
-    hints = typing.get_type_hints(made)
-    return function_of(made, {name: hint for name, hint in hints.items() if hint in _CONTEXTS and name != "return"})
-
-
-def _given(**facts: Any) -> Dict[str, Any]:
-    return {name: value for name, value in facts.items() if value}
-
-
-def _first_words(made: Callable[..., Any], what: str) -> str:
-    """Its docstring, a line a paragraph."""
-    text = inspect.getdoc(made)
-    if not text:
-        raise TypeError(f"{made.__name__} is {what} without a docstring: it says what it is for")
-    return "\n".join(" ".join(paragraph.split()) for paragraph in text.split("\n\n"))

@@ -6,7 +6,7 @@ import asyncio
 from typing import Any
 
 from .gen.clawd.plugin.v1 import plugin_pb2 as v1
-from .life import Life, offered, tell
+from .life import Life, found_or_refuse, tell
 from .running import News, Refused, invoke
 from .server import Send
 from .types import Cancelled, End, Message, ModelRequest, Thinking, ToolCall, ToolError, ToolFacts, ToolResult
@@ -15,7 +15,7 @@ from .values import sayable, to_dict, to_struct, words_of
 
 async def generate(life: Life, request: Any, send: Send) -> None:
     """Pieces of text go out at once and are gathered into a whole part, which goes out when something else follows."""
-    run = offered(life.offers.models.get(request.provider), "model provider", request.provider)
+    run = found_or_refuse(life.offers.models.get(request.provider), "model provider", request.provider)
     news = News()
 
     async def emit(said: Any) -> None:
@@ -56,7 +56,7 @@ async def generate(life: Life, request: Any, send: Send) -> None:
         raise
     except (Exception, Cancelled) as cause:
         tell(cause)
-        retryable = isinstance(cause, ToolError) and cause.code == "unavailable"
+        retryable = isinstance(cause, ToolError) and (cause.retryable or cause.code == "unavailable")
         await send(v1.GenerateResponse(failure=v1.GenerateFailure(message=words_of(cause), retryable=retryable)))
     finally:
         task.cancel()
@@ -65,7 +65,7 @@ async def generate(life: Life, request: Any, send: Send) -> None:
 def _model_request(request: Any) -> ModelRequest:
     messages = [Message(one.role, [_model_part(part) for part in one.parts]) for one in request.messages]
     tools = [ToolFacts(one.name, one.description, to_dict(one.input_schema)) for one in request.tools]
-    return ModelRequest(request.model, request.system, messages, tools)
+    return ModelRequest(request.model, request.system, messages, tools, request.max_tokens or None)
 
 
 def _model_part(part: Any) -> Any:

@@ -6,22 +6,22 @@ import asyncio
 from typing import Any
 
 from .gen.clawd.plugin.v1 import plugin_pb2 as v1
-from .life import Life, offered
+from .life import Life, found_or_refuse
 from .running import News, invoke
 from .server import Send
 from .types import Document, Say, Show
-from .values import sayable
+from .values import sayable, to_struct
 
 
 async def embed(life: Life, request: Any) -> Any:
-    function = offered(life.offers.embedders.get(request.embedder), "embedder", request.embedder)
+    function = found_or_refuse(life.offers.embedders.get(request.embedder), "embedder", request.embedder)
     about = (list(request.texts), "query" if request.is_query else "document")
     vectors = await invoke(function, about, {}, life.call(), life.work, life.pool)
     return v1.EmbedResponse(vectors=[v1.Vector(values=vector) for vector in vectors])
 
 
 async def list_documents(life: Life, request: Any, send: Send) -> None:
-    function = offered(life.offers.sources.get(request.source), "memory source", request.source)
+    function = found_or_refuse(life.offers.sources.get(request.source), "memory source", request.source)
     news = News()
 
     async def emit(document: Document) -> None:
@@ -40,10 +40,13 @@ async def list_documents(life: Life, request: Any, send: Send) -> None:
 
 
 async def run_command(life: Life, request: Any) -> Any:
-    function = offered(life.offers.commands.get(request.command), "command", f"/{request.command}")
-    answer = await invoke(function, (request.args,), {}, life.call(request), life.work, life.pool)
-    if isinstance(answer, Say):
-        return v1.RunSlashCommandResponse(say=sayable(answer.text))
-    if not isinstance(answer, Show):
+    found = life.offers.commands.get(request.command) or life.offered.commands.get(request.command)
+    function = found_or_refuse(found, "command", f"/{request.command}")
+    call = life.call(request, named=dict(request.named), whole=request.whole)
+    answer = await invoke(function, (request.args,), {}, call, life.work, life.pool)
+    if not isinstance(answer, (Say, Show)):
         raise TypeError(f"a slash command answers Say or Show, not a {type(answer).__name__}")
-    return v1.RunSlashCommandResponse(show=sayable(answer.text))
+    messages = [to_struct(one) for one in answer.messages] if call.whole else []
+    if isinstance(answer, Say):
+        return v1.RunSlashCommandResponse(say=sayable(answer.text), messages=messages)
+    return v1.RunSlashCommandResponse(show=sayable(answer.text), messages=messages)

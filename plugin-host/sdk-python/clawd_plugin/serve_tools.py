@@ -12,10 +12,10 @@ import grpc.aio
 from .context import Facts
 from .gen.clawd.plugin.v1 import plugin_pb2 as v1
 from .gen.clawd.plugin.v2 import plugin_pb2 as v2
-from .life import Life, offered, tell
+from .life import Life, found_or_refuse, tell
 from .running import News, Refused, invoke
 from .server import Send, add_service
-from .types import Artifact, Cancelled, Json, ToolError
+from .types import Artifact, Cancelled, Json, NeedsRestart, ToolError
 from .values import sayable, to_dict, to_plain, to_text, to_value, words_of
 
 
@@ -25,27 +25,37 @@ class Core:
 
     life: Life
 
-    async def _take_settings(self, config: Any) -> Any:
+    async def _take_settings(self, config: Any, before: Facts) -> Tuple[Facts, bool]:
+        """What is in force with them, and whether that is so at the next start only. Raises what the author raises."""
+        life = self.life
         # In a thread: settings may read files.
-        return await self.life.loop.run_in_executor(self.life.pool, self.life.offers.settings_of, to_dict(config))
+        settings = await life.loop.run_in_executor(life.pool, life.offers.settings_of, to_dict(config))
+        facts = Facts(settings, before.granted, before.data_folder)
+        try:
+            for function in life.offers.configures:
+                call = life.call()
+                call.facts = facts
+                await invoke(function, (settings,), {}, call, life.work, life.pool)
+        except NeedsRestart:
+            return facts, True
+        return facts, life.offers.settings_need_restart
 
     async def initialize(self, facts: Any) -> v1.InitializeResponse:
+        granted = Facts({}, list(facts.granted), facts.data_folder or None)
         try:
-            settings = await self._take_settings(facts.config)
-        except Exception as cause:
+            self.life.facts, _ = await self._take_settings(facts.config, granted)
+        except (Exception, Cancelled) as cause:
             raise Refused(grpc.StatusCode.FAILED_PRECONDITION, words_of(cause)) from cause
-        self.life.facts = Facts(settings, list(facts.granted), facts.data_folder or None)
         return v1.InitializeResponse(version=self.life.offers.version, tools=self.tools())
 
     async def configure(self, config: Any) -> Dict[str, Any]:
         try:
-            settings = await self._take_settings(config)
-        except Exception as cause:
+            facts, restart = await self._take_settings(config, self.life.facts)
+        except (Exception, Cancelled) as cause:
             return {"problem": words_of(cause)}
-        if self.life.offers.settings_need_restart:
+        if restart:
             return {"restart_required": True}
-        before = self.life.facts
-        self.life.facts = Facts(settings, before.granted, before.data_folder)
+        self.life.facts = facts
         return {}
 
     def tools(self) -> List[Any]:
@@ -61,8 +71,9 @@ class Core:
 
     async def call_tool(self, request: Any, send: Callable[..., Any]) -> None:
         """Tells ``send`` progress=…, output=… and at last result=(parts, failure)."""
-        tool = offered(self.life.offers.tools.get(request.tool), "tool", request.tool)
         life, news = self.life, News()
+        found = life.offers.tools.get(request.tool) or life.offered.tools.get(request.tool)
+        tool = found_or_refuse(found, "tool", request.tool)
         call = life.call(request, line=news.line, write=news.write)
 
         async def run() -> Any:
@@ -87,7 +98,11 @@ def _settled(task: "asyncio.Task[Any]") -> Tuple[List[Any], Any]:
         tell(cause)
         words = words_of(cause)
         known = cause if isinstance(cause, ToolError) else ToolError(words)
-        return [{"text": words}], v2.ToolFailure(code=known.code, message=words, hint=sayable(known.hint))
+        hint, category = sayable(known.hint), sayable(known.category)
+        failure = v2.ToolFailure(
+            code=known.code, message=words, hint=hint, category=category, retryable=known.retryable
+        )
+        return [{"text": words}], failure
 
 
 def _parts_of(result: Any) -> List[Any]:

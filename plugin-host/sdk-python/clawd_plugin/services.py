@@ -27,5 +27,5 @@ def serve_all(server: grpc.aio.Server, life: Life, major: int) -> None:
         add_service(server, file, "EmbedService", {"Embed": lambda ask: embed(life, ask)})
     if offers.sources:
         add_service(server, file, "MemorySourceService", {"ListDocuments": lambda ask, send: list_documents(life, ask, send)})
-    if offers.commands:
-        add_service(server, file, "SlashCommandService", {"RunSlashCommand": lambda ask: run_command(life, ask)})
+    # Always: commands may be offered later.
+    add_service(server, file, "SlashCommandService", {"RunSlashCommand": lambda ask: run_command(life, ask)})

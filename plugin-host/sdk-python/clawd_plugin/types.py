@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, Dict, List, Literal, Optional, Union
+from typing import Any, Dict, List, Literal, Mapping, Optional, Sequence, Union
 
 ErrorCode = Literal["invalid", "not_found", "conflict", "denied", "timed_out", "exhausted", "unavailable"]
 
@@ -11,12 +11,19 @@ ErrorCode = Literal["invalid", "not_found", "conflict", "denied", "timed_out", "
 class ToolError(Exception):
     """A failure that says of what kind it is, and, in ``hint``, what to do next. Any other exception counts as "invalid".
 
-    From a model provider, the code "unavailable" says that trying again may help.
+    ``category`` says the same in finer words, for programs, e.g. "rate_limited"; beside one, ``retryable`` says that the same
+    call may well succeed later. From a model provider, ``retryable`` or the code "unavailable" says that trying again may help.
     """
 
-    def __init__(self, message: str, code: ErrorCode = "invalid", hint: str = "") -> None:
+    def __init__(
+        self, message: str, code: ErrorCode = "invalid", hint: str = "", *, category: str = "", retryable: bool = False
+    ) -> None:
         super().__init__(message)
-        self.code, self.hint = code, hint
+        self.code, self.hint, self.category, self.retryable = code, hint, category, retryable
+
+
+class NeedsRestart(Exception):
+    """Raised by an ``@plugin.on_configure`` function: new settings come into force at the next start only, which follows."""
 
 
 class HostError(Exception):
@@ -62,6 +69,41 @@ class ToolReply:
 
     text: str
     is_error: bool
+
+
+@dataclass(frozen=True)
+class FormReply:
+    """The person's word to a question with a form. ``yes`` is False when nobody was there, and then ``answered`` is, too.
+
+    ``content`` is what was filled in: an instance of the form where that is a dataclass, else a dict; None without a yes.
+    """
+
+    yes: bool
+    answered: bool
+    content: Any = None
+
+
+@dataclass(frozen=True)
+class Words:
+    """What the conversation's model answered, and what that took of the budget, prompt and answer, in tokens.
+
+    ``stop`` is "done", "length" or "refused"; ``model`` is "PROVIDER/NAME"; ``tokens_left`` holds until the day ends, by UTC.
+    """
+
+    text: str
+    stop: str
+    model: str
+    tokens: int
+    tokens_left: int
+
+
+@dataclass(frozen=True)
+class Offered:
+    """What became of an offer: by which names models know the tools, in their order, an empty one for what cannot be offered;
+    and why some cannot."""
+
+    names: List[str]
+    problems: List[str]
 
 
 @dataclass(frozen=True)
@@ -161,12 +203,14 @@ class ToolFacts:
 
 @dataclass(frozen=True)
 class ModelRequest:
-    """What a model is asked: which model (never empty), instructions, the conversation, and what it may call."""
+    """What a model is asked: which model (never empty), instructions, the conversation, what it may call, and the most tokens
+    that it may answer (None for as many as it gives)."""
 
     model: str
     system: str
     messages: List[Message]
     tools: List[ToolFacts] = field(default_factory=list)
+    max_tokens: Optional[int] = None
 
 
 @dataclass(frozen=True)
@@ -179,17 +223,32 @@ class Document:
 
 
 @dataclass(frozen=True)
+class Argument:
+    """What a slash command takes by name, from programs that fill it in: 1 to 64 characters without spaces."""
+
+    name: str
+    description: str = ""
+    required: bool = False
+
+
+@dataclass(frozen=True)
 class Say:
-    """Of a slash command: said to the model in the message's place."""
+    """Of a slash command: said to the model in the message's place.
+
+    ``messages`` are for programs that take more than a text (``ctx.whole``): all that it says, pictures and resources included,
+    each in the form of a PromptMessage of the Model Context Protocol; 3 MiB in all.
+    """
 
     text: str
+    messages: Sequence[Mapping[str, Any]] = ()
 
 
 @dataclass(frozen=True)
 class Show:
-    """Of a slash command: shown to the person; nothing is said to the model."""
+    """Of a slash command: shown to the person; nothing is said to the model. ``messages`` as ``Say`` has them."""
 
     text: str
+    messages: Sequence[Mapping[str, Any]] = ()
 
 
 #: Of a hook: what counts when it fails or is late.

@@ -1,17 +1,21 @@
+use std::collections::HashMap;
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde::Serialize;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use crate::failure::{Code, Failure, Result};
+use crate::form::{form_schema, Form};
 use crate::host::{Host, ToolReply, Word};
 use crate::json::Object;
 use crate::news::NewsQueue;
 use crate::running::{Facts, Running};
+use crate::words::{Prompt, Words};
 
 /// What everything that runs gets beside its arguments.
 #[derive(Clone)]
@@ -24,6 +28,11 @@ pub struct Context {
 impl Context {
     pub(crate) fn new(running: &Running, cancellation: CancellationToken) -> Self {
         Context { host: running.host.clone(), facts: running.facts(), cancellation }
+    }
+
+    /// With other settings than those in force.
+    pub(crate) fn with_facts(running: &Running, facts: Arc<Facts>, cancellation: CancellationToken) -> Self {
+        Context { host: running.host.clone(), facts, cancellation }
     }
 
     /// What the host does for a plugin.
@@ -70,18 +79,25 @@ pub struct Conversation {
     call_id: String,
     session_id: String,
     workspace: PathBuf,
+    named: Arc<HashMap<String, String>>,
+    whole: bool,
 }
 
 /// Whose call, event or command something is.
+#[derive(Default)]
 pub(crate) struct Belongs {
     pub call_id: String,
     pub session_id: String,
     pub workspace: String,
+    /// Of a command.
+    pub named: HashMap<String, String>,
+    /// Of a command.
+    pub whole: bool,
 }
 
 impl Conversation {
-    pub(crate) fn new(context: Context, Belongs { call_id, session_id, workspace }: Belongs) -> Self {
-        Conversation { context, call_id, session_id, workspace: workspace.into() }
+    pub(crate) fn new(context: Context, Belongs { call_id, session_id, workspace, named, whole }: Belongs) -> Self {
+        Conversation { context, call_id, session_id, workspace: workspace.into(), named: named.into(), whole }
     }
 
     /// Names the call, the event or the command.
@@ -99,6 +115,17 @@ impl Conversation {
         &self.workspace
     }
 
+    /// Of a slash command: what a program filled in by name; empty for a person's words.
+    pub fn named(&self) -> &HashMap<String, String> {
+        &self.named
+    }
+
+    /// Of a slash command: whether whoever asks takes messages beside the text
+    /// ([`SlashAnswer::with_messages`](crate::SlashAnswer::with_messages)).
+    pub fn is_whole(&self) -> bool {
+        self.whole
+    }
+
     /// Shows a line to whoever waits. Never stored; where it cannot be shown the log says so. To be called within a runtime.
     pub fn progress(&self, line: impl Into<String>) {
         let (host, call_id, line) = (self.host.clone(), self.call_id.clone(), line.into());
@@ -112,6 +139,21 @@ impl Conversation {
     /// Asks the person a question of at most 500 characters, to be answered with yes or no. Nobody there means no.
     pub async fn ask(&self, question: impl Into<String>) -> Result<Word> {
         self.host.ask(self.call_id.clone(), question.into()).await
+    }
+
+    /// The same, and the person fills in an `F`, too: a struct of texts, numbers, truth values and choices. What looks like a
+    /// password is not asked for.
+    pub async fn ask_form<F: DeserializeOwned + JsonSchema>(&self, question: impl Into<String>) -> Result<Form<F>> {
+        let (call_id, schema) = (self.call_id.clone(), form_schema::<F>());
+        let (Word { yes, answered }, content) = self.host.ask_form(call_id, question.into(), schema).await?;
+        let filled = if yes { Some(serde_json::from_value(Value::Object(content))?) } else { None };
+        Ok(Form { yes, answered, filled })
+    }
+
+    /// Asks the model of the conversation, which hears nothing else of it. Only for a plugin that its owner gave a budget of
+    /// tokens, as servers of MCP can have one.
+    pub async fn generate(&self, prompt: Prompt) -> Result<Words> {
+        self.host.generate(prompt.into_request(self.call_id.clone())?).await
     }
 
     /// Calls another tool by its full name, through all its gates. Needs the permission `tool=NAME`. What the tool refuses

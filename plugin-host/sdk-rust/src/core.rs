@@ -8,12 +8,12 @@ use tokio_stream::StreamExt;
 use tonic::{Request, Response, Status};
 
 use crate::answer::Part;
-use crate::context::Belongs;
+use crate::context::{Belongs, Context};
 use crate::failure::{Failure, Result};
 use crate::json::{object_of, value_from, Object};
 use crate::news::Piece;
 use crate::plugin::{InForce, Plugin};
-use crate::running::{Facts, Running};
+use crate::running::{guarded, Facts, Running};
 use crate::tool_run::{run_tool, News, ToolRequest};
 use crate::wire::{v1, v2};
 
@@ -28,26 +28,35 @@ type Told<T> = std::result::Result<Response<T>, Status>;
 type NewsStream<T> = std::pin::Pin<Box<dyn tokio_stream::Stream<Item = std::result::Result<T, Status>> + Send>>;
 
 impl Core {
-    fn initialize(&self, facts: v1::InitializeRequest) -> std::result::Result<v1::InitializeResponse, Status> {
+    async fn initialize(&self, facts: v1::InitializeRequest) -> std::result::Result<v1::InitializeResponse, Status> {
         let settings = object_of(facts.config);
-        (self.plugin.take_settings)(settings.clone())
-            .map_err(|failure| Status::failed_precondition(failure.message))?;
         let data_folder = (!facts.data_folder.is_empty()).then(|| facts.data_folder.into());
-        self.running.set_facts(Facts { settings, granted: facts.granted, data_folder });
+        let facts = Facts { settings, granted: facts.granted, data_folder };
+        self.take(&facts).await.map_err(|failure| Status::failed_precondition(failure.message))?;
+        self.running.set_facts(facts);
         Ok(v1::InitializeResponse { version: self.plugin.version.clone(), tools: self.tools(), features: Vec::new() })
     }
 
     /// Why the settings cannot be used, empty when they can, and whether they are in force at the next start only.
-    fn configure(&self, settings: Object) -> (String, bool) {
-        match (self.plugin.take_settings)(settings.clone()) {
+    async fn configure(&self, settings: Object) -> (String, bool) {
+        let facts = Facts { settings, ..Facts::clone(&self.running.facts()) };
+        match self.take(&facts).await {
             Ok(InForce::Now) => {
-                let facts = Facts::clone(&self.running.facts());
-                self.running.set_facts(Facts { settings, ..facts });
+                self.running.set_facts(facts);
                 (String::new(), false)
             }
             Ok(InForce::AfterRestart) => (String::new(), true),
             Err(failure) => (failure.message, false),
         }
+    }
+
+    async fn take(&self, facts: &Facts) -> Result<InForce> {
+        let cancellation = self.running.gone.child_token();
+        // Nobody waits any more when this is dropped.
+        let _guard = cancellation.clone().drop_guard();
+        let context = Context::with_facts(&self.running, Arc::new(facts.clone()), cancellation);
+        let (plugin, settings) = (Arc::clone(&self.plugin), facts.settings.clone());
+        guarded("what takes the settings", async move { (plugin.take_settings)(context, settings).await }).await
     }
 
     fn tools(&self) -> Vec<v1::ToolDeclaration> {
@@ -59,7 +68,8 @@ impl Core {
         &self,
         request: ToolRequest,
     ) -> std::result::Result<ReceiverStream<std::result::Result<News, Status>>, Status> {
-        let tool = self.plugin.tools.iter().find(|tool| tool.name == request.tool).cloned();
+        let declared = self.plugin.tools.iter().find(|tool| tool.name == request.tool).cloned();
+        let tool = declared.or_else(|| self.running.host.offers().tool(&request.tool));
         Ok(ReceiverStream::new(run_tool(tool, request, &self.running)?))
     }
 
@@ -80,11 +90,11 @@ impl v1::plugin_service_server::PluginService for Core {
     type CallToolStream = NewsStream<v1::CallToolResponse>;
 
     async fn initialize(&self, request: Request<v1::InitializeRequest>) -> Told<v1::InitializeResponse> {
-        Core::initialize(self, request.into_inner()).map(Response::new)
+        Core::initialize(self, request.into_inner()).await.map(Response::new)
     }
 
     async fn configure(&self, request: Request<v1::ConfigureRequest>) -> Told<v1::ConfigureResponse> {
-        let (problem, restart_required) = Core::configure(self, object_of(request.into_inner().config));
+        let (problem, restart_required) = Core::configure(self, object_of(request.into_inner().config)).await;
         Ok(Response::new(v1::ConfigureResponse { problem, restart_required }))
     }
 
@@ -94,7 +104,7 @@ impl v1::plugin_service_server::PluginService for Core {
 
     async fn call_tool(&self, request: Request<v1::CallToolRequest>) -> Told<Self::CallToolStream> {
         let v1::CallToolRequest { call_id, session_id, tool, args, time_limit_ms, workspace } = request.into_inner();
-        let belongs = Belongs { call_id, session_id, workspace };
+        let belongs = Belongs { call_id, session_id, workspace, ..Default::default() };
         let request = ToolRequest { tool, args: object_of(args), belongs, time_limit_ms };
         let news = Core::call_tool(self, request)?.map(|news| Ok(v1::CallToolResponse { news: Some(news1(news?)) }));
         Ok(Response::new(Box::pin(news)))
@@ -138,12 +148,12 @@ impl v2::plugin_service_server::PluginService for Core {
     type CallToolStream = NewsStream<v2::CallToolResponse>;
 
     async fn initialize(&self, request: Request<v2::InitializeRequest>) -> Told<v2::InitializeResponse> {
-        let facts = Core::initialize(self, request.into_inner().facts.unwrap_or_default())?;
+        let facts = Core::initialize(self, request.into_inner().facts.unwrap_or_default()).await?;
         Ok(Response::new(v2::InitializeResponse { facts: Some(facts) }))
     }
 
     async fn configure(&self, request: Request<v2::ConfigureRequest>) -> Told<v2::ConfigureResponse> {
-        let (problem, restart_required) = Core::configure(self, object_of(request.into_inner().config));
+        let (problem, restart_required) = Core::configure(self, object_of(request.into_inner().config)).await;
         Ok(Response::new(v2::ConfigureResponse { problem, restart_required }))
     }
 
@@ -153,7 +163,7 @@ impl v2::plugin_service_server::PluginService for Core {
 
     async fn call_tool(&self, request: Request<v2::CallToolRequest>) -> Told<Self::CallToolStream> {
         let v2::CallToolRequest { call_id, session_id, tool, args, time_limit_ms, workspace } = request.into_inner();
-        let belongs = Belongs { call_id, session_id, workspace };
+        let belongs = Belongs { call_id, session_id, workspace, ..Default::default() };
         let request = ToolRequest { tool, args: object_of(args), belongs, time_limit_ms };
         let news = Core::call_tool(self, request)?.map(|news| Ok(v2::CallToolResponse { news: Some(news2(news?)) }));
         Ok(Response::new(Box::pin(news)))

@@ -156,7 +156,7 @@ impl ServeHooks {
         };
         let v1::HookEvent { at, call_id, session_id, workspace, value, .. } = event;
         let context = Context::new(&self.running, cancellation.clone());
-        let conversation = Conversation::new(context, Belongs { call_id, session_id, workspace });
+        let conversation = Conversation::new(context, Belongs { call_id, session_id, workspace, ..Default::default() });
         let event = Event { at, value: Value::Object(object_of(value)) };
         let verdict = tokio::select! {
             verdict = guarded("the hook", async move { run(conversation, event).await }) => verdict,

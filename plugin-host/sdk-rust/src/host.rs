@@ -1,3 +1,4 @@
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde::Serialize;
@@ -8,9 +9,11 @@ use tonic::{Request, Response, Status};
 
 use crate::bearer::ShowBearer;
 use crate::failure::{Failure, Result};
-use crate::json::{struct_from, value_from, value_of, Object};
+use crate::json::{object_of, struct_from, value_from, value_of, Object};
+use crate::offer::{LiveOffers, Offered, OfferedCommand, OfferedTool};
 use crate::wire::v1;
 use crate::wire::v1::host_service_client::HostServiceClient;
+use crate::words::Words;
 use crate::MAX_MESSAGE_BYTES;
 
 const HOST_TIMEOUT: Duration = Duration::from_secs(30);
@@ -63,6 +66,7 @@ pub struct ToolReply {
 #[derive(Clone)]
 pub struct Host {
     client: HostServiceClient<InterceptedService<Channel, ShowBearer>>,
+    offers: Arc<LiveOffers>,
 }
 
 impl Host {
@@ -72,7 +76,7 @@ impl Host {
         let client = HostServiceClient::with_interceptor(channel, ShowBearer::new(token)?)
             .max_decoding_message_size(MAX_MESSAGE_BYTES)
             .max_encoding_message_size(MAX_MESSAGE_BYTES);
-        Ok(Host { client })
+        Ok(Host { client, offers: Arc::default() })
     }
 
     /// Writes a line to the plugin's log (`claw plugin logs NAME`). Needs no permission. Whatever the plugin prints is in
@@ -124,10 +128,50 @@ impl Host {
         Ok(told(self.client.clone().list_keys(hurried(request)).await)?.keys)
     }
 
+    /// A text of the plugin's own that stands in no journal and is blotted out in its log; `None` when there is none.
+    pub async fn secret(&self, key: impl Into<String>) -> Result<Option<String>> {
+        let request = v1::GetSecretRequest { key: key.into() };
+        let v1::GetSecretResponse { found, value } = told(self.client.clone().get_secret(hurried(request)).await)?;
+        Ok(found.then_some(value))
+    }
+
+    /// Keeps one: at most 32, by keys of 1 to 64 characters, of 64 KiB each. An empty text takes it out. It is durable when
+    /// this returns.
+    pub async fn set_secret(&self, key: impl Into<String>, value: impl Into<String>) -> Result<()> {
+        let request = v1::SetSecretRequest { key: key.into(), value: value.into() };
+        told(self.client.clone().set_secret(hurried(request)).await)?;
+        Ok(())
+    }
+
+    /// Says which tools and slash commands there are now beside those of plugin.json, which must say `"dynamic": true`; what was
+    /// offered before and is missing here is gone. The host knows them, too, while the plugin does not run: offer them again in
+    /// [`Plugin::configure`](crate::Plugin::configure), which comes before any call.
+    pub async fn offer(
+        &self,
+        tools: impl IntoIterator<Item = OfferedTool>,
+        commands: impl IntoIterator<Item = OfferedCommand>,
+    ) -> Result<Offered> {
+        let (tools, commands) = (tools.into_iter().collect(), commands.into_iter().collect());
+        let tell = |request| async { told(self.client.clone().offer(hurried(request)).await) };
+        self.offers.replace(tools, commands, tell).await
+    }
+
+    pub(crate) fn offers(&self) -> &LiveOffers {
+        &self.offers
+    }
+
     /// Keeps bytes of any length as an artifact and gives its id, which a result may name ([`Part::Artifact`](crate::Part)).
     pub async fn write_artifact(&self, data: &[u8], mime_type: impl Into<String>) -> Result<String> {
-        let mime_type = mime_type.into();
-        let mut artifact_id = String::new();
+        self.add_to_artifact(String::new(), data, mime_type.into()).await
+    }
+
+    /// Adds bytes to an artifact of the plugin's own.
+    pub async fn append_artifact(&self, id: impl Into<String>, data: &[u8]) -> Result<()> {
+        self.add_to_artifact(id.into(), data, String::new()).await?;
+        Ok(())
+    }
+
+    async fn add_to_artifact(&self, mut artifact_id: String, data: &[u8], mime_type: String) -> Result<String> {
         let mut rest = data;
         // At least one message, so that an empty artifact is one too.
         loop {
@@ -143,11 +187,20 @@ impl Host {
 
     /// All bytes of an artifact of the plugin's own.
     pub async fn read_artifact(&self, id: impl Into<String>) -> Result<Vec<u8>> {
+        self.read_artifact_part(id, 0, usize::MAX).await
+    }
+
+    /// Those from `offset` on, at most `limit` of them; fewer where it ends.
+    pub async fn read_artifact_part(&self, id: impl Into<String>, offset: u64, limit: usize) -> Result<Vec<u8>> {
         let artifact_id = id.into();
         let mut all = Vec::new();
         loop {
-            let offset_bytes = all.len() as f64;
-            let request = v1::ReadArtifactRequest { artifact_id: artifact_id.clone(), offset_bytes, limit_bytes: 0 };
+            let most = (limit - all.len()).min(MAX_ARTIFACT_PIECE_BYTES);
+            if most == 0 {
+                return Ok(all);
+            }
+            let (offset_bytes, limit_bytes) = ((offset + all.len() as u64) as f64, most as u32);
+            let request = v1::ReadArtifactRequest { artifact_id: artifact_id.clone(), offset_bytes, limit_bytes };
             let data = told(self.client.clone().read_artifact(hurried(request)).await)?.data;
             if data.is_empty() {
                 return Ok(all);
@@ -166,6 +219,16 @@ impl Host {
         let request = v1::AskRequest { call_id, question, ..Default::default() };
         let v1::AskResponse { yes, answered, .. } = told(self.client.clone().ask(unhurried(request)).await)?;
         Ok(Word { yes, answered })
+    }
+
+    pub(crate) async fn ask_form(&self, call_id: String, question: String, schema: Object) -> Result<(Word, Object)> {
+        let request = v1::AskRequest { call_id, question, requested_schema: Some(struct_from(schema)) };
+        let v1::AskResponse { yes, answered, content } = told(self.client.clone().ask(unhurried(request)).await)?;
+        Ok((Word { yes, answered }, object_of(content)))
+    }
+
+    pub(crate) async fn generate(&self, request: v1::HostServiceGenerateRequest) -> Result<Words> {
+        Ok(told(self.client.clone().generate(unhurried(request)).await)?.into())
     }
 
     pub(crate) async fn call_tool(&self, call_id: String, tool: String, args: Object) -> Result<ToolReply> {

@@ -13,6 +13,14 @@ pub(crate) fn object_of(wire: Option<prost_types::Struct>) -> Object {
     fields.into_iter().map(|(name, value)| (name, value_of(value))).collect()
 }
 
+/// Nothing, of what is no object.
+pub(crate) fn object_of_value(value: Value) -> Object {
+    match value {
+        Value::Object(object) => object,
+        _ => Object::new(),
+    }
+}
+
 pub(crate) fn value_of(wire: prost_types::Value) -> Value {
     match wire.kind {
         None | Some(Kind::NullValue(_)) => Value::Null,

@@ -42,6 +42,7 @@ mod boot;
 mod context;
 mod core;
 mod failure;
+mod form;
 mod hook;
 mod host;
 mod json;
@@ -49,24 +50,29 @@ mod manifest;
 mod memory;
 mod model;
 mod news;
+mod offer;
 mod plugin;
 mod run;
 mod running;
 mod slash;
 mod tool_run;
 mod wire;
+mod words;
 
 pub use answer::{Answer, Part};
 pub use context::{Call, Context, Conversation};
 pub use failure::{Code, Failure, Result};
+pub use form::Form;
 pub use hook::{Event, Verdict};
 pub use host::{Host, Level, Recollection, ToolReply, Word};
 pub use json::Object;
 pub use memory::{Documents, TextKind};
 pub use model::{End, Message, ModelPart, ModelRequest, ModelTool, Reply, Stop};
+pub use offer::{Offered, OfferedCommand, OfferedTool};
 pub use plugin::{InForce, Plugin};
 pub use run::main;
-pub use slash::SlashAnswer;
+pub use slash::{SlashAnswer, WholeAnswer};
+pub use words::{Prompt, Words};
 
 /// One message either way; the limit of most gRPC libraries.
 const MAX_MESSAGE_BYTES: usize = 4 * 1024 * 1024;

@@ -27,6 +27,8 @@ pub struct ModelRequest {
     pub messages: Vec<Message>,
     /// What it may call.
     pub tools: Vec<ModelTool>,
+    /// The most tokens that it may answer; `None` for as many as the model gives.
+    pub max_tokens: Option<u32>,
 }
 
 /// One side's words.
@@ -236,7 +238,13 @@ fn read_request(request: v1::GenerateRequest) -> ModelRequest {
         description: tool.description,
         input_schema: object_of(tool.input_schema),
     });
-    ModelRequest { model: request.model, system: request.system, messages: messages.collect(), tools: tools.collect() }
+    ModelRequest {
+        model: request.model,
+        system: request.system,
+        messages: messages.collect(),
+        tools: tools.collect(),
+        max_tokens: (request.max_tokens > 0).then_some(request.max_tokens),
+    }
 }
 
 fn read_part(part: WirePart) -> ModelPart {

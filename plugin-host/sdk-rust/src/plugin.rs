@@ -13,7 +13,7 @@ use crate::hook::{Event, Verdict};
 use crate::json::Object;
 use crate::memory::{Documents, TextKind};
 use crate::model::{End, ModelRequest, Reply};
-use crate::slash::SlashAnswer;
+use crate::slash::WholeAnswer;
 
 pub(crate) type Later<T> = Pin<Box<dyn Future<Output = Result<T>> + Send>>;
 
@@ -22,8 +22,8 @@ pub(crate) type RunHook = dyn Fn(Conversation, Event) -> Later<Verdict> + Send +
 type Generate = dyn Fn(Context, ModelRequest, Reply) -> Later<End> + Send + Sync;
 type Embed = dyn Fn(Context, Vec<String>, TextKind) -> Later<Vec<Vec<f32>>> + Send + Sync;
 type ListDocuments = dyn Fn(Context, Documents) -> Later<()> + Send + Sync;
-type RunSlashCommand = dyn Fn(Conversation, String) -> Later<SlashAnswer> + Send + Sync;
-type TakeSettings = dyn Fn(Object) -> Result<InForce> + Send + Sync;
+pub(crate) type RunSlashCommand = dyn Fn(Conversation, String) -> Later<WholeAnswer> + Send + Sync;
+type TakeSettings = dyn Fn(Context, Object) -> Later<InForce> + Send + Sync;
 type Stop = dyn Fn() -> Later<()> + Send + Sync;
 
 /// Something with a name: a tool, a model, an embedder, a source, a command; or a hook with its point.
@@ -52,9 +52,41 @@ pub(crate) struct Tool {
 }
 
 impl Tool {
+    pub(crate) fn new<I, A, F, Fut>(name: String, description: String, run: F) -> Self
+    where
+        I: DeserializeOwned + JsonSchema + Send + 'static,
+        A: Into<Answer>,
+        F: Fn(Call, I) -> Fut + Send + Sync + 'static,
+        Fut: Future<Output = Result<A>> + Send + 'static,
+    {
+        let run = Arc::new(run);
+        let run: Arc<RunTool> = Arc::new(move |call, args| {
+            let run = Arc::clone(&run);
+            Box::pin(async move {
+                let input = serde_json::from_value(Value::Object(args))
+                    .map_err(|error| Failure::new(Code::Invalid, format!("the arguments do not fit: {error}")))?;
+                Ok(run(call, input).await?.into())
+            })
+        });
+        Tool { name, description, schema: crate::manifest::schema_of::<I>, run }
+    }
+
     pub(crate) fn run(&self, call: Call, args: Object) -> Later<Answer> {
         (self.run)(call, args)
     }
+}
+
+pub(crate) fn command_of<A, F, Fut>(name: String, run: F) -> Named<RunSlashCommand>
+where
+    A: Into<WholeAnswer>,
+    F: Fn(Conversation, String) -> Fut + Send + Sync + 'static,
+    Fut: Future<Output = Result<A>> + Send + 'static,
+{
+    let run: Arc<RunSlashCommand> = Arc::new(move |conversation, args| {
+        let answer = run(conversation, args);
+        Box::pin(async move { Ok(answer.await?.into()) })
+    });
+    Named { name, run }
 }
 
 /// When settings come into force.
@@ -113,7 +145,7 @@ impl Plugin {
             embedders: Vec::new(),
             memory_sources: Vec::new(),
             slash_commands: Vec::new(),
-            take_settings: Arc::new(|_| Ok(InForce::Now)),
+            take_settings: Arc::new(|_, _| Box::pin(std::future::ready(Ok(InForce::Now)))),
             stop: None,
         }
     }
@@ -129,20 +161,7 @@ impl Plugin {
         F: Fn(Call, I) -> Fut + Send + Sync + 'static,
         Fut: Future<Output = Result<A>> + Send + 'static,
     {
-        let run = Arc::new(run);
-        self.tools.push(Tool {
-            name: name.into(),
-            description: description.into(),
-            schema: crate::manifest::schema_of::<I>,
-            run: Arc::new(move |call, args| {
-                let run = Arc::clone(&run);
-                Box::pin(async move {
-                    let input = serde_json::from_value(Value::Object(args))
-                        .map_err(|error| Failure::new(Code::Invalid, format!("the arguments do not fit: {error}")))?;
-                    Ok(run(call, input).await?.into())
-                })
-            }),
-        });
+        self.tools.push(Tool::new(name.into(), description.into(), run));
         self
     }
 
@@ -212,26 +231,42 @@ impl Plugin {
         self
     }
 
-    /// Adds a slash command, by its name without the slash. It gets the rest of the message.
-    pub fn slash_command<F, Fut>(mut self, name: impl Into<String>, run: F) -> Self
+    /// Adds a slash command, by its name without the slash. It gets the rest of the message, and gives a
+    /// [`SlashAnswer`](crate::SlashAnswer), perhaps with messages. What programs fill in by name stands in plugin.json, and comes as
+    /// [`Conversation::named`].
+    pub fn slash_command<A, F, Fut>(mut self, name: impl Into<String>, run: F) -> Self
     where
+        A: Into<WholeAnswer>,
         F: Fn(Conversation, String) -> Fut + Send + Sync + 'static,
-        Fut: Future<Output = Result<SlashAnswer>> + Send + 'static,
+        Fut: Future<Output = Result<A>> + Send + 'static,
     {
-        let run: Arc<RunSlashCommand> = Arc::new(move |conversation, args| Box::pin(run(conversation, args)));
-        self.slash_commands.push(Named { name: name.into(), run });
+        self.slash_commands.push(command_of(name.into(), run));
         self
     }
 
     /// Takes the settings: once before anything else, and whenever a person changes them. Settings that are no `S` are
     /// refused, and so are those with which this fails, in its words; the old ones then stay in force.
     /// Everything that runs reads them by [`Context::settings`].
-    pub fn settings<S, F>(mut self, take: F) -> Self
+    pub fn settings<S, F>(self, take: F) -> Self
     where
         S: DeserializeOwned,
         F: Fn(S) -> Result<InForce> + Send + Sync + 'static,
     {
-        self.take_settings = Arc::new(move |settings| take(read_settings(&settings)?));
+        self.configure(move |_, settings| std::future::ready(take(settings)))
+    }
+
+    /// The same as [`settings`](Plugin::settings), in whose place it stands, for what waits or asks the host for something: a
+    /// place for [`Host::offer`](crate::Host::offer).
+    pub fn configure<S, F, Fut>(mut self, take: F) -> Self
+    where
+        S: DeserializeOwned,
+        F: Fn(Context, S) -> Fut + Send + Sync + 'static,
+        Fut: Future<Output = Result<InForce>> + Send + 'static,
+    {
+        self.take_settings = Arc::new(move |context, settings| match read_settings(&settings) {
+            Ok(settings) => Box::pin(take(context, settings)),
+            Err(failure) => Box::pin(std::future::ready(Err(failure))),
+        });
         self
     }
 

@@ -168,11 +168,9 @@ fn routes(plugin: &Arc<Plugin>, running: &Arc<Running>, major: u32) -> Routes {
         let sources = ServeMemorySources { plugin: plugin(), running: running() };
         routes = routes.add_service(limited!(MemorySourceServiceServer, sources));
     }
-    if !plugin().slash_commands.is_empty() {
-        let commands = ServeSlashCommands { plugin: plugin(), running: running() };
-        routes = routes.add_service(limited!(SlashCommandServiceServer, commands));
-    }
-    routes
+    // Always: commands may be offered later.
+    let commands = ServeSlashCommands { plugin: plugin(), running: running() };
+    routes.add_service(limited!(SlashCommandServiceServer, commands))
 }
 
 struct Healthy;

@@ -146,7 +146,7 @@ pub struct MemorySourceDeclaration {
     pub description: ::prost::alloc::string::String,
 }
 /// A slash command.
-#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+#[derive(Clone, PartialEq, ::prost::Message)]
 pub struct SlashCommandDeclaration {
     /// Without the slash: a letter, then letters, digits, hyphens.
     #[prost(string, tag = "1")]
@@ -154,6 +154,22 @@ pub struct SlashCommandDeclaration {
     /// What it does, for people.
     #[prost(string, tag = "2")]
     pub description: ::prost::alloc::string::String,
+    /// What it takes by name, for programs that fill it in; none for one that takes words alone.
+    #[prost(message, repeated, tag = "3")]
+    pub arguments: ::prost::alloc::vec::Vec<SlashCommandArgument>,
+}
+/// What a slash command takes.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct SlashCommandArgument {
+    /// Its name; 1 to 64 characters without spaces.
+    #[prost(string, tag = "1")]
+    pub name: ::prost::alloc::string::String,
+    /// What it is, for people.
+    #[prost(string, tag = "2")]
+    pub description: ::prost::alloc::string::String,
+    /// True when there must be one.
+    #[prost(bool, tag = "3")]
+    pub required: bool,
 }
 /// A tool as the model sees it.
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -1958,7 +1974,7 @@ pub struct ListDocumentsResponse {
     pub title: ::prost::alloc::string::String,
 }
 /// A slash command that a person wrote.
-#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+#[derive(Clone, PartialEq, ::prost::Message)]
 pub struct RunSlashCommandRequest {
     /// The command, without the slash.
     #[prost(string, tag = "1")]
@@ -1975,10 +1991,20 @@ pub struct RunSlashCommandRequest {
     /// For the host's services while the answer is waited for.
     #[prost(string, tag = "5")]
     pub call_id: ::prost::alloc::string::String,
+    /// What a program filled in by name, for a command with arguments; `args` has the same as words then.
+    #[prost(map = "string, string", tag = "6")]
+    pub named: ::std::collections::HashMap<::prost::alloc::string::String, ::prost::alloc::string::String>,
+    /// True when the caller takes messages beside the text.
+    #[prost(bool, tag = "7")]
+    pub whole: bool,
 }
 /// What becomes of the message.
-#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+#[derive(Clone, PartialEq, ::prost::Message)]
 pub struct RunSlashCommandResponse {
+    /// Where `whole` was asked for: all that it says, pictures and resources included, each in the form of a PromptMessage of the Model
+    /// Context Protocol. The outcome says as much of it as fits into a text.
+    #[prost(message, repeated, tag = "3")]
+    pub messages: ::prost::alloc::vec::Vec<::prost_types::Struct>,
     /// Which.
     #[prost(oneof = "run_slash_command_response::Outcome", tags = "1, 2")]
     pub outcome: ::core::option::Option<run_slash_command_response::Outcome>,

@@ -13,7 +13,7 @@ import type { JsonObject, Message } from "@bufbuild/protobuf";
  * Describes the file clawd/v1/mcp.proto.
  */
 export const file_clawd_v1_mcp: GenFile = /*@__PURE__*/
-  fileDesc("ChJjbGF3ZC92MS9tY3AucHJvdG8SCGNsYXdkLnYxIicKEkxpc3RTZXJ2ZXJzUmVxdWVzdBIRCgl3b3Jrc3BhY2UYASABKAkiYAoTTGlzdFNlcnZlcnNSZXNwb25zZRIkCgdzZXJ2ZXJzGAEgAygLMhMuY2xhd2QudjEuTWNwU2VydmVyEiMKCHByb2JsZW1zGAIgAygLMhEuY2xhd2QudjEuRmFpbHVyZSLGAgoJTWNwU2VydmVyEgwKBG5hbWUYASABKAkSDgoGcGx1Z2luGAIgASgJEgwKBGZpbGUYAyABKAkSEQoJd29ya3NwYWNlGAQgASgJEhEKCXRyYW5zcG9ydBgFIAEoCRIPCgdjb21tYW5kGAYgAygJEgsKA3VybBgHIAEoCRIRCgllbnZfbmFtZXMYCCADKAkSFAoMaGVhZGVyX25hbWVzGAkgAygJEg8KB2dyYW50ZWQYCiADKAkSIAoFdG9vbHMYCyADKAsyES5jbGF3ZC52MS5NY3BUb29sEhEKCXdhaXRzX2ZvchgMIAEoCRIOCgZzaGEyNTYYDSABKAkSJgoFZW50cnkYDiABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EiIKB2ZhaWx1cmUYDyABKAsyES5jbGF3ZC52MS5GYWlsdXJlIlIKB01jcFRvb2wSDAoEbmFtZRgBIAEoCRITCgtzZXJ2ZXJfbmFtZRgCIAEoCRITCgtkZXNjcmlwdGlvbhgDIAEoCRIPCgdjaGFuZ2VkGAQgASgIIk4KEUFkZFNlcnZlcnNSZXF1ZXN0EigKB3NlcnZlcnMYASABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0Eg8KB3JlcGxhY2UYAiABKAgiMQoSQWRkU2VydmVyc1Jlc3BvbnNlEg0KBW5hbWVzGAEgAygJEgwKBGZpbGUYAiABKAkiIwoTUmVtb3ZlU2VydmVyUmVxdWVzdBIMCgRuYW1lGAEgASgJIiQKFFJlbW92ZVNlcnZlclJlc3BvbnNlEgwKBGZpbGUYASABKAkiRwoUQXBwcm92ZVNlcnZlclJlcXVlc3QSDAoEbmFtZRgBIAEoCRIRCgl3b3Jrc3BhY2UYAiABKAkSDgoGc2hhMjU2GAMgASgJIhcKFUFwcHJvdmVTZXJ2ZXJSZXNwb25zZSIWChRSZWxvYWRTZXJ2ZXJzUmVxdWVzdCJNChVSZWxvYWRTZXJ2ZXJzUmVzcG9uc2USDwoHc2VydmVycxgBIAEoDRIjCghwcm9ibGVtcxgCIAMoCzIRLmNsYXdkLnYxLkZhaWx1cmUiNwoRQmVnaW5Mb2dpblJlcXVlc3QSDAoEbmFtZRgBIAEoCRIUCgxyZWRpcmVjdF91cmwYAiABKAkiLwoSQmVnaW5Mb2dpblJlc3BvbnNlEhkKEWF1dGhvcml6YXRpb25fdXJsGAEgASgJIjEKEkZpbmlzaExvZ2luUmVxdWVzdBIMCgRuYW1lGAEgASgJEg0KBXF1ZXJ5GAIgASgJIhUKE0ZpbmlzaExvZ2luUmVzcG9uc2UiHQoNTG9nb3V0UmVxdWVzdBIMCgRuYW1lGAEgASgJIhAKDkxvZ291dFJlc3BvbnNlMuYECgpNY3BTZXJ2aWNlEkoKC0xpc3RTZXJ2ZXJzEhwuY2xhd2QudjEuTGlzdFNlcnZlcnNSZXF1ZXN0Gh0uY2xhd2QudjEuTGlzdFNlcnZlcnNSZXNwb25zZRJHCgpBZGRTZXJ2ZXJzEhsuY2xhd2QudjEuQWRkU2VydmVyc1JlcXVlc3QaHC5jbGF3ZC52MS5BZGRTZXJ2ZXJzUmVzcG9uc2USTQoMUmVtb3ZlU2VydmVyEh0uY2xhd2QudjEuUmVtb3ZlU2VydmVyUmVxdWVzdBoeLmNsYXdkLnYxLlJlbW92ZVNlcnZlclJlc3BvbnNlElAKDUFwcHJvdmVTZXJ2ZXISHi5jbGF3ZC52MS5BcHByb3ZlU2VydmVyUmVxdWVzdBofLmNsYXdkLnYxLkFwcHJvdmVTZXJ2ZXJSZXNwb25zZRJQCg1SZWxvYWRTZXJ2ZXJzEh4uY2xhd2QudjEuUmVsb2FkU2VydmVyc1JlcXVlc3QaHy5jbGF3ZC52MS5SZWxvYWRTZXJ2ZXJzUmVzcG9uc2USRwoKQmVnaW5Mb2dpbhIbLmNsYXdkLnYxLkJlZ2luTG9naW5SZXF1ZXN0GhwuY2xhd2QudjEuQmVnaW5Mb2dpblJlc3BvbnNlEkoKC0ZpbmlzaExvZ2luEhwuY2xhd2QudjEuRmluaXNoTG9naW5SZXF1ZXN0Gh0uY2xhd2QudjEuRmluaXNoTG9naW5SZXNwb25zZRI7CgZMb2dvdXQSFy5jbGF3ZC52MS5Mb2dvdXRSZXF1ZXN0GhguY2xhd2QudjEuTG9nb3V0UmVzcG9uc2ViBnByb3RvMw", [file_clawd_v1_failure, file_google_protobuf_struct]);
+  fileDesc("ChJjbGF3ZC92MS9tY3AucHJvdG8SCGNsYXdkLnYxIicKEkxpc3RTZXJ2ZXJzUmVxdWVzdBIRCgl3b3Jrc3BhY2UYASABKAkiYAoTTGlzdFNlcnZlcnNSZXNwb25zZRIkCgdzZXJ2ZXJzGAEgAygLMhMuY2xhd2QudjEuTWNwU2VydmVyEiMKCHByb2JsZW1zGAIgAygLMhEuY2xhd2QudjEuRmFpbHVyZSKOAwoJTWNwU2VydmVyEgwKBG5hbWUYASABKAkSDgoGcGx1Z2luGAIgASgJEgwKBGZpbGUYAyABKAkSEQoJd29ya3NwYWNlGAQgASgJEhEKCXRyYW5zcG9ydBgFIAEoCRIPCgdjb21tYW5kGAYgAygJEgsKA3VybBgHIAEoCRIRCgllbnZfbmFtZXMYCCADKAkSFAoMaGVhZGVyX25hbWVzGAkgAygJEg8KB2dyYW50ZWQYCiADKAkSIAoFdG9vbHMYCyADKAsyES5jbGF3ZC52MS5NY3BUb29sEhEKCXdhaXRzX2ZvchgMIAEoCRIOCgZzaGEyNTYYDSABKAkSJgoFZW50cnkYDiABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EiIKB2ZhaWx1cmUYDyABKAsyES5jbGF3ZC52MS5GYWlsdXJlEiUKB3BhY2thZ2UYECABKAsyFC5jbGF3ZC52MS5NY3BQYWNrYWdlEhAKCGRpc2FibGVkGBEgASgIEg0KBWhlYXJkGBIgASgIImcKCk1jcFBhY2thZ2USDgoGd2FudGVkGAEgAygJEgwKBG5hbWUYAiABKAkSDwoHdmVyc2lvbhgDIAEoCRIRCglpbnRlZ3JpdHkYBCABKAkSFwoPc2tpcHBlZF9zY3JpcHRzGAUgAygJIlIKB01jcFRvb2wSDAoEbmFtZRgBIAEoCRITCgtzZXJ2ZXJfbmFtZRgCIAEoCRITCgtkZXNjcmlwdGlvbhgDIAEoCRIPCgdjaGFuZ2VkGAQgASgIIk4KEUFkZFNlcnZlcnNSZXF1ZXN0EigKB3NlcnZlcnMYASABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0Eg8KB3JlcGxhY2UYAiABKAgiMQoSQWRkU2VydmVyc1Jlc3BvbnNlEg0KBW5hbWVzGAEgAygJEgwKBGZpbGUYAiABKAkiIwoTUmVtb3ZlU2VydmVyUmVxdWVzdBIMCgRuYW1lGAEgASgJIiQKFFJlbW92ZVNlcnZlclJlc3BvbnNlEgwKBGZpbGUYASABKAkiRwoUQXBwcm92ZVNlcnZlclJlcXVlc3QSDAoEbmFtZRgBIAEoCRIRCgl3b3Jrc3BhY2UYAiABKAkSDgoGc2hhMjU2GAMgASgJIhcKFUFwcHJvdmVTZXJ2ZXJSZXNwb25zZSI2ChNVcGRhdGVTZXJ2ZXJSZXF1ZXN0EgwKBG5hbWUYASABKAkSEQoJd29ya3NwYWNlGAIgASgJIk0KFFVwZGF0ZVNlcnZlclJlc3BvbnNlEiUKB3BhY2thZ2UYASABKAsyFC5jbGF3ZC52MS5NY3BQYWNrYWdlEg4KBmJlZm9yZRgCIAEoCSIWChRSZWxvYWRTZXJ2ZXJzUmVxdWVzdCJNChVSZWxvYWRTZXJ2ZXJzUmVzcG9uc2USDwoHc2VydmVycxgBIAEoDRIjCghwcm9ibGVtcxgCIAMoCzIRLmNsYXdkLnYxLkZhaWx1cmUiNwoRQmVnaW5Mb2dpblJlcXVlc3QSDAoEbmFtZRgBIAEoCRIUCgxyZWRpcmVjdF91cmwYAiABKAkiLwoSQmVnaW5Mb2dpblJlc3BvbnNlEhkKEWF1dGhvcml6YXRpb25fdXJsGAEgASgJIjEKEkZpbmlzaExvZ2luUmVxdWVzdBIMCgRuYW1lGAEgASgJEg0KBXF1ZXJ5GAIgASgJIhUKE0ZpbmlzaExvZ2luUmVzcG9uc2UiNwoUTGlzdFJlc291cmNlc1JlcXVlc3QSDAoEbmFtZRgBIAEoCRIRCgl3b3Jrc3BhY2UYAiABKAkilgEKFUxpc3RSZXNvdXJjZXNSZXNwb25zZRIqCglyZXNvdXJjZXMYASADKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EioKCXRlbXBsYXRlcxgCIAMoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSEQoJcmVhZF90b29sGAMgASgJEhIKCnN1YnNjcmliZXMYBCABKAgiRwoWRm9sbG93UmVzb3VyY2VzUmVxdWVzdBIMCgRuYW1lGAEgASgJEhEKCXdvcmtzcGFjZRgCIAEoCRIMCgR1cmlzGAMgAygJIiYKF0ZvbGxvd1Jlc291cmNlc1Jlc3BvbnNlEgsKA3VyaRgBIAEoCSIdCg1Mb2dvdXRSZXF1ZXN0EgwKBG5hbWUYASABKAkiEAoOTG9nb3V0UmVzcG9uc2Uy4QYKCk1jcFNlcnZpY2USSgoLTGlzdFNlcnZlcnMSHC5jbGF3ZC52MS5MaXN0U2VydmVyc1JlcXVlc3QaHS5jbGF3ZC52MS5MaXN0U2VydmVyc1Jlc3BvbnNlEkcKCkFkZFNlcnZlcnMSGy5jbGF3ZC52MS5BZGRTZXJ2ZXJzUmVxdWVzdBocLmNsYXdkLnYxLkFkZFNlcnZlcnNSZXNwb25zZRJNCgxSZW1vdmVTZXJ2ZXISHS5jbGF3ZC52MS5SZW1vdmVTZXJ2ZXJSZXF1ZXN0Gh4uY2xhd2QudjEuUmVtb3ZlU2VydmVyUmVzcG9uc2USUAoNQXBwcm92ZVNlcnZlchIeLmNsYXdkLnYxLkFwcHJvdmVTZXJ2ZXJSZXF1ZXN0Gh8uY2xhd2QudjEuQXBwcm92ZVNlcnZlclJlc3BvbnNlEk0KDFVwZGF0ZVNlcnZlchIdLmNsYXdkLnYxLlVwZGF0ZVNlcnZlclJlcXVlc3QaHi5jbGF3ZC52MS5VcGRhdGVTZXJ2ZXJSZXNwb25zZRJQCg1SZWxvYWRTZXJ2ZXJzEh4uY2xhd2QudjEuUmVsb2FkU2VydmVyc1JlcXVlc3QaHy5jbGF3ZC52MS5SZWxvYWRTZXJ2ZXJzUmVzcG9uc2USRwoKQmVnaW5Mb2dpbhIbLmNsYXdkLnYxLkJlZ2luTG9naW5SZXF1ZXN0GhwuY2xhd2QudjEuQmVnaW5Mb2dpblJlc3BvbnNlEkoKC0ZpbmlzaExvZ2luEhwuY2xhd2QudjEuRmluaXNoTG9naW5SZXF1ZXN0Gh0uY2xhd2QudjEuRmluaXNoTG9naW5SZXNwb25zZRJQCg1MaXN0UmVzb3VyY2VzEh4uY2xhd2QudjEuTGlzdFJlc291cmNlc1JlcXVlc3QaHy5jbGF3ZC52MS5MaXN0UmVzb3VyY2VzUmVzcG9uc2USWAoPRm9sbG93UmVzb3VyY2VzEiAuY2xhd2QudjEuRm9sbG93UmVzb3VyY2VzUmVxdWVzdBohLmNsYXdkLnYxLkZvbGxvd1Jlc291cmNlc1Jlc3BvbnNlMAESOwoGTG9nb3V0EhcuY2xhd2QudjEuTG9nb3V0UmVxdWVzdBoYLmNsYXdkLnYxLkxvZ291dFJlc3BvbnNlYgZwcm90bzM", [file_clawd_v1_failure, file_google_protobuf_struct]);
 
 /**
  * Asks for the servers.
@@ -148,7 +148,7 @@ export type McpServer = Message<"clawd.v1.McpServer"> & {
   tools: McpTool[];
 
   /**
-   * What it waits for: "approval" of its entry, "confirmation" of changed tools, a "login"; empty when it waits for nothing.
+   * What it waits for: "approval" of its entry, "confirmation" of changed tools, a "login", a "package" to be fetched; empty when it waits for nothing.
    *
    * @generated from field: string waits_for = 12;
    */
@@ -174,6 +174,27 @@ export type McpServer = Message<"clawd.v1.McpServer"> & {
    * @generated from field: clawd.v1.Failure failure = 15;
    */
   failure?: Failure | undefined;
+
+  /**
+   * The package that its entry has fetched by "npx"; absent for others.
+   *
+   * @generated from field: clawd.v1.McpPackage package = 16;
+   */
+  package?: McpPackage | undefined;
+
+  /**
+   * True for one that its entry turns off.
+   *
+   * @generated from field: bool disabled = 17;
+   */
+  disabled: boolean;
+
+  /**
+   * True when it has ever said what it offers, be it nothing.
+   *
+   * @generated from field: bool heard = 18;
+   */
+  heard: boolean;
 };
 
 /**
@@ -182,6 +203,55 @@ export type McpServer = Message<"clawd.v1.McpServer"> & {
  */
 export const McpServerSchema: GenMessage<McpServer> = /*@__PURE__*/
   messageDesc(file_clawd_v1_mcp, 2);
+
+/**
+ * A package of a registry.
+ *
+ * @generated from message clawd.v1.McpPackage
+ */
+export type McpPackage = Message<"clawd.v1.McpPackage"> & {
+  /**
+   * As the entry names it; several when it names several.
+   *
+   * @generated from field: repeated string wanted = 1;
+   */
+  wanted: string[];
+
+  /**
+   * The one with the server's program; empty while nothing is fetched, as is all below.
+   *
+   * @generated from field: string name = 2;
+   */
+  name: string;
+
+  /**
+   * Exactly this one runs, until it is updated.
+   *
+   * @generated from field: string version = 3;
+   */
+  version: string;
+
+  /**
+   * The registry's digest of it.
+   *
+   * @generated from field: string integrity = 4;
+   */
+  integrity: string;
+
+  /**
+   * Packages among those that it needs whose install scripts did not run.
+   *
+   * @generated from field: repeated string skipped_scripts = 5;
+   */
+  skippedScripts: string[];
+};
+
+/**
+ * Describes the message clawd.v1.McpPackage.
+ * Use `create(McpPackageSchema)` to create a new message.
+ */
+export const McpPackageSchema: GenMessage<McpPackage> = /*@__PURE__*/
+  messageDesc(file_clawd_v1_mcp, 3);
 
 /**
  * One tool.
@@ -223,7 +293,7 @@ export type McpTool = Message<"clawd.v1.McpTool"> & {
  * Use `create(McpToolSchema)` to create a new message.
  */
 export const McpToolSchema: GenMessage<McpTool> = /*@__PURE__*/
-  messageDesc(file_clawd_v1_mcp, 3);
+  messageDesc(file_clawd_v1_mcp, 4);
 
 /**
  * Adds servers.
@@ -251,7 +321,7 @@ export type AddServersRequest = Message<"clawd.v1.AddServersRequest"> & {
  * Use `create(AddServersRequestSchema)` to create a new message.
  */
 export const AddServersRequestSchema: GenMessage<AddServersRequest> = /*@__PURE__*/
-  messageDesc(file_clawd_v1_mcp, 4);
+  messageDesc(file_clawd_v1_mcp, 5);
 
 /**
  * What was added.
@@ -279,7 +349,7 @@ export type AddServersResponse = Message<"clawd.v1.AddServersResponse"> & {
  * Use `create(AddServersResponseSchema)` to create a new message.
  */
 export const AddServersResponseSchema: GenMessage<AddServersResponse> = /*@__PURE__*/
-  messageDesc(file_clawd_v1_mcp, 5);
+  messageDesc(file_clawd_v1_mcp, 6);
 
 /**
  * Takes a server out.
@@ -300,7 +370,7 @@ export type RemoveServerRequest = Message<"clawd.v1.RemoveServerRequest"> & {
  * Use `create(RemoveServerRequestSchema)` to create a new message.
  */
 export const RemoveServerRequestSchema: GenMessage<RemoveServerRequest> = /*@__PURE__*/
-  messageDesc(file_clawd_v1_mcp, 6);
+  messageDesc(file_clawd_v1_mcp, 7);
 
 /**
  * It is gone.
@@ -321,7 +391,7 @@ export type RemoveServerResponse = Message<"clawd.v1.RemoveServerResponse"> & {
  * Use `create(RemoveServerResponseSchema)` to create a new message.
  */
 export const RemoveServerResponseSchema: GenMessage<RemoveServerResponse> = /*@__PURE__*/
-  messageDesc(file_clawd_v1_mcp, 7);
+  messageDesc(file_clawd_v1_mcp, 8);
 
 /**
  * Says yes.
@@ -356,7 +426,7 @@ export type ApproveServerRequest = Message<"clawd.v1.ApproveServerRequest"> & {
  * Use `create(ApproveServerRequestSchema)` to create a new message.
  */
 export const ApproveServerRequestSchema: GenMessage<ApproveServerRequest> = /*@__PURE__*/
-  messageDesc(file_clawd_v1_mcp, 8);
+  messageDesc(file_clawd_v1_mcp, 9);
 
 /**
  * It counts.
@@ -371,7 +441,63 @@ export type ApproveServerResponse = Message<"clawd.v1.ApproveServerResponse"> & 
  * Use `create(ApproveServerResponseSchema)` to create a new message.
  */
 export const ApproveServerResponseSchema: GenMessage<ApproveServerResponse> = /*@__PURE__*/
-  messageDesc(file_clawd_v1_mcp, 9);
+  messageDesc(file_clawd_v1_mcp, 10);
+
+/**
+ * Fetches a package.
+ *
+ * @generated from message clawd.v1.UpdateServerRequest
+ */
+export type UpdateServerRequest = Message<"clawd.v1.UpdateServerRequest"> & {
+  /**
+   * The server's name.
+   *
+   * @generated from field: string name = 1;
+   */
+  name: string;
+
+  /**
+   * The folder, as in ListServersRequest.
+   *
+   * @generated from field: string workspace = 2;
+   */
+  workspace: string;
+};
+
+/**
+ * Describes the message clawd.v1.UpdateServerRequest.
+ * Use `create(UpdateServerRequestSchema)` to create a new message.
+ */
+export const UpdateServerRequestSchema: GenMessage<UpdateServerRequest> = /*@__PURE__*/
+  messageDesc(file_clawd_v1_mcp, 11);
+
+/**
+ * It is there, and its server starts with it from now on.
+ *
+ * @generated from message clawd.v1.UpdateServerResponse
+ */
+export type UpdateServerResponse = Message<"clawd.v1.UpdateServerResponse"> & {
+  /**
+   * What it is.
+   *
+   * @generated from field: clawd.v1.McpPackage package = 1;
+   */
+  package?: McpPackage | undefined;
+
+  /**
+   * The version before; empty when there was none.
+   *
+   * @generated from field: string before = 2;
+   */
+  before: string;
+};
+
+/**
+ * Describes the message clawd.v1.UpdateServerResponse.
+ * Use `create(UpdateServerResponseSchema)` to create a new message.
+ */
+export const UpdateServerResponseSchema: GenMessage<UpdateServerResponse> = /*@__PURE__*/
+  messageDesc(file_clawd_v1_mcp, 12);
 
 /**
  * Reads again.
@@ -386,7 +512,7 @@ export type ReloadServersRequest = Message<"clawd.v1.ReloadServersRequest"> & {
  * Use `create(ReloadServersRequestSchema)` to create a new message.
  */
 export const ReloadServersRequestSchema: GenMessage<ReloadServersRequest> = /*@__PURE__*/
-  messageDesc(file_clawd_v1_mcp, 10);
+  messageDesc(file_clawd_v1_mcp, 13);
 
 /**
  * What was read.
@@ -414,7 +540,7 @@ export type ReloadServersResponse = Message<"clawd.v1.ReloadServersResponse"> & 
  * Use `create(ReloadServersResponseSchema)` to create a new message.
  */
 export const ReloadServersResponseSchema: GenMessage<ReloadServersResponse> = /*@__PURE__*/
-  messageDesc(file_clawd_v1_mcp, 11);
+  messageDesc(file_clawd_v1_mcp, 14);
 
 /**
  * Begins a login.
@@ -442,7 +568,7 @@ export type BeginLoginRequest = Message<"clawd.v1.BeginLoginRequest"> & {
  * Use `create(BeginLoginRequestSchema)` to create a new message.
  */
 export const BeginLoginRequestSchema: GenMessage<BeginLoginRequest> = /*@__PURE__*/
-  messageDesc(file_clawd_v1_mcp, 12);
+  messageDesc(file_clawd_v1_mcp, 15);
 
 /**
  * What is to be opened.
@@ -463,7 +589,7 @@ export type BeginLoginResponse = Message<"clawd.v1.BeginLoginResponse"> & {
  * Use `create(BeginLoginResponseSchema)` to create a new message.
  */
 export const BeginLoginResponseSchema: GenMessage<BeginLoginResponse> = /*@__PURE__*/
-  messageDesc(file_clawd_v1_mcp, 13);
+  messageDesc(file_clawd_v1_mcp, 16);
 
 /**
  * Ends a login.
@@ -491,7 +617,7 @@ export type FinishLoginRequest = Message<"clawd.v1.FinishLoginRequest"> & {
  * Use `create(FinishLoginRequestSchema)` to create a new message.
  */
 export const FinishLoginRequestSchema: GenMessage<FinishLoginRequest> = /*@__PURE__*/
-  messageDesc(file_clawd_v1_mcp, 14);
+  messageDesc(file_clawd_v1_mcp, 17);
 
 /**
  * It is logged in.
@@ -506,7 +632,133 @@ export type FinishLoginResponse = Message<"clawd.v1.FinishLoginResponse"> & {
  * Use `create(FinishLoginResponseSchema)` to create a new message.
  */
 export const FinishLoginResponseSchema: GenMessage<FinishLoginResponse> = /*@__PURE__*/
-  messageDesc(file_clawd_v1_mcp, 15);
+  messageDesc(file_clawd_v1_mcp, 18);
+
+/**
+ * Asks for resources.
+ *
+ * @generated from message clawd.v1.ListResourcesRequest
+ */
+export type ListResourcesRequest = Message<"clawd.v1.ListResourcesRequest"> & {
+  /**
+   * The server's name.
+   *
+   * @generated from field: string name = 1;
+   */
+  name: string;
+
+  /**
+   * The folder whose conversations would read them, absolute.
+   *
+   * @generated from field: string workspace = 2;
+   */
+  workspace: string;
+};
+
+/**
+ * Describes the message clawd.v1.ListResourcesRequest.
+ * Use `create(ListResourcesRequestSchema)` to create a new message.
+ */
+export const ListResourcesRequestSchema: GenMessage<ListResourcesRequest> = /*@__PURE__*/
+  messageDesc(file_clawd_v1_mcp, 19);
+
+/**
+ * The resources.
+ *
+ * @generated from message clawd.v1.ListResourcesResponse
+ */
+export type ListResourcesResponse = Message<"clawd.v1.ListResourcesResponse"> & {
+  /**
+   * Each as the server describes it, in the form of a Resource of the protocol.
+   *
+   * @generated from field: repeated google.protobuf.Struct resources = 1;
+   */
+  resources: JsonObject[];
+
+  /**
+   * In the form of a ResourceTemplate.
+   *
+   * @generated from field: repeated google.protobuf.Struct templates = 2;
+   */
+  templates: JsonObject[];
+
+  /**
+   * The tool that reads them, as models know it; empty when there is none.
+   *
+   * @generated from field: string read_tool = 3;
+   */
+  readTool: string;
+
+  /**
+   * True when the server tells of changes of one.
+   *
+   * @generated from field: bool subscribes = 4;
+   */
+  subscribes: boolean;
+};
+
+/**
+ * Describes the message clawd.v1.ListResourcesResponse.
+ * Use `create(ListResourcesResponseSchema)` to create a new message.
+ */
+export const ListResourcesResponseSchema: GenMessage<ListResourcesResponse> = /*@__PURE__*/
+  messageDesc(file_clawd_v1_mcp, 20);
+
+/**
+ * Follows resources.
+ *
+ * @generated from message clawd.v1.FollowResourcesRequest
+ */
+export type FollowResourcesRequest = Message<"clawd.v1.FollowResourcesRequest"> & {
+  /**
+   * The server's name.
+   *
+   * @generated from field: string name = 1;
+   */
+  name: string;
+
+  /**
+   * The folder, as in ListResourcesRequest.
+   *
+   * @generated from field: string workspace = 2;
+   */
+  workspace: string;
+
+  /**
+   * Which; none for the list alone.
+   *
+   * @generated from field: repeated string uris = 3;
+   */
+  uris: string[];
+};
+
+/**
+ * Describes the message clawd.v1.FollowResourcesRequest.
+ * Use `create(FollowResourcesRequestSchema)` to create a new message.
+ */
+export const FollowResourcesRequestSchema: GenMessage<FollowResourcesRequest> = /*@__PURE__*/
+  messageDesc(file_clawd_v1_mcp, 21);
+
+/**
+ * A change.
+ *
+ * @generated from message clawd.v1.FollowResourcesResponse
+ */
+export type FollowResourcesResponse = Message<"clawd.v1.FollowResourcesResponse"> & {
+  /**
+   * Of which; empty when it is the list.
+   *
+   * @generated from field: string uri = 1;
+   */
+  uri: string;
+};
+
+/**
+ * Describes the message clawd.v1.FollowResourcesResponse.
+ * Use `create(FollowResourcesResponseSchema)` to create a new message.
+ */
+export const FollowResourcesResponseSchema: GenMessage<FollowResourcesResponse> = /*@__PURE__*/
+  messageDesc(file_clawd_v1_mcp, 22);
 
 /**
  * Forgets a login.
@@ -527,7 +779,7 @@ export type LogoutRequest = Message<"clawd.v1.LogoutRequest"> & {
  * Use `create(LogoutRequestSchema)` to create a new message.
  */
 export const LogoutRequestSchema: GenMessage<LogoutRequest> = /*@__PURE__*/
-  messageDesc(file_clawd_v1_mcp, 16);
+  messageDesc(file_clawd_v1_mcp, 23);
 
 /**
  * It is forgotten.
@@ -542,7 +794,7 @@ export type LogoutResponse = Message<"clawd.v1.LogoutResponse"> & {
  * Use `create(LogoutResponseSchema)` to create a new message.
  */
 export const LogoutResponseSchema: GenMessage<LogoutResponse> = /*@__PURE__*/
-  messageDesc(file_clawd_v1_mcp, 17);
+  messageDesc(file_clawd_v1_mcp, 24);
 
 /**
  * Servers of the Model Context Protocol: where they come from, and what a person said about them.
@@ -591,6 +843,16 @@ export const McpService: GenService<{
     output: typeof ApproveServerResponseSchema;
   },
   /**
+   * Fetches the package that an entry with "npx" names, or the newest that fits in the place of the one that is there. Takes minutes.
+   *
+   * @generated from rpc clawd.v1.McpService.UpdateServer
+   */
+  updateServer: {
+    methodKind: "unary";
+    input: typeof UpdateServerRequestSchema;
+    output: typeof UpdateServerResponseSchema;
+  },
+  /**
    * Reads all files again; what changed takes the place of what runs.
    *
    * @generated from rpc clawd.v1.McpService.ReloadServers
@@ -619,6 +881,26 @@ export const McpService: GenService<{
     methodKind: "unary";
     input: typeof FinishLoginRequestSchema;
     output: typeof FinishLoginResponseSchema;
+  },
+  /**
+   * Asks a server for its resources; it is started if need be.
+   *
+   * @generated from rpc clawd.v1.McpService.ListResources
+   */
+  listResources: {
+    methodKind: "unary";
+    input: typeof ListResourcesRequestSchema;
+    output: typeof ListResourcesResponseSchema;
+  },
+  /**
+   * Tells of changes of resources, where the server tells of them, until the caller goes away or the server does.
+   *
+   * @generated from rpc clawd.v1.McpService.FollowResources
+   */
+  followResources: {
+    methodKind: "server_streaming";
+    input: typeof FollowResourcesRequestSchema;
+    output: typeof FollowResourcesResponseSchema;
   },
   /**
    * Forgets what a login gave.

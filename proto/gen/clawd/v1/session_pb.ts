@@ -15,7 +15,7 @@ import type { JsonObject, Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file clawd/v1/session.proto.
  */
 export const file_clawd_v1_session: GenFile = /*@__PURE__*/
-  fileDesc("ChZjbGF3ZC92MS9zZXNzaW9uLnByb3RvEghjbGF3ZC52MSI2ChJPcGVuU2Vzc2lvblJlcXVlc3QSEQoJd29ya3NwYWNlGAEgASgJEg0KBW1vZGVsGAIgASgJIikKE09wZW5TZXNzaW9uUmVzcG9uc2USEgoKc2Vzc2lvbl9pZBgBIAEoCSIkChNMaXN0U2Vzc2lvbnNSZXF1ZXN0Eg0KBWxpbWl0GAEgASgNIkIKFExpc3RTZXNzaW9uc1Jlc3BvbnNlEioKCHNlc3Npb25zGAEgAygLMhguY2xhd2QudjEuU2Vzc2lvblN1bW1hcnkitQEKDlNlc3Npb25TdW1tYXJ5EhIKCnNlc3Npb25faWQYASABKAkSDQoFdGl0bGUYAiABKAkSEQoJd29ya3NwYWNlGAMgASgJEhQKDG9wZW5lZF9hdF9tcxgEIAEoARIVCg1jaGFuZ2VkX2F0X21zGAUgASgBEg4KBmV2ZW50cxgGIAEoDRIMCgRidXN5GAcgASgIEiIKB2ZhaWx1cmUYCCABKAsyES5jbGF3ZC52MS5GYWlsdXJlImsKEFN1YnNjcmliZVJlcXVlc3QSEgoKc2Vzc2lvbl9pZBgBIAEoCRINCgVhZnRlchgCIAEoDRIOCgZmb2xsb3cYAyABKAgSEgoKY2FuX2Fuc3dlchgEIAEoCBIQCghhdHRlbmRlZBgFIAEoCCKsAQoRU3Vic2NyaWJlUmVzcG9uc2USIAoFZXZlbnQYASABKAsyDy5jbGF3ZC52MS5FdmVudEgAEiAKBWRlbHRhGAIgASgLMg8uY2xhd2QudjEuRGVsdGFIABInCgljYXVnaHRfdXAYAyABKAsyEi5jbGF3ZC52MS5DYXVnaHRVcEgAEiIKBWZhdWx0GAQgASgLMhEuY2xhd2QudjEuRmFpbHVyZUgAQgYKBG5ld3MihwEKBURlbHRhEg8KB3R1cm5faWQYASABKAkSDAoEc3RlcBgCIAEoDRINCgVibG9jaxgDIAEoDRIhCgRraW5kGAQgASgOMhMuY2xhd2QudjEuRGVsdGFLaW5kEgwKBHRleHQYBSABKAkSDwoHY2FsbF9pZBgGIAEoCRIOCgZvZmZzZXQYByABKA0iFwoIQ2F1Z2h0VXASCwoDc2VxGAEgASgNIokBCgpTYXlSZXF1ZXN0EhIKCnNlc3Npb25faWQYASABKAkSDAoEdGV4dBgCIAEoCRINCgVhbGxvdxgDIAMoCRIMCgR5b2xvGAQgASgIEg0KBW1vZGVsGAUgASgJEi0KCXZhcmlhYmxlcxgGIAMoCzIaLmNsYXdkLnYxLlByb3ZpZGVyVmFyaWFibGUiMAoQUHJvdmlkZXJWYXJpYWJsZRIMCgRuYW1lGAEgASgJEg4KBnNoYTI1NhgCIAEoCSJkCgtTYXlSZXNwb25zZRIPCgd0dXJuX2lkGAEgASgJEgsKA3NlcRgCIAEoDRIPCgdzdGVlcmVkGAMgASgIEhcKD3N0YWxlX3ZhcmlhYmxlcxgEIAMoCRINCgVzaG93bhgFIAEoCSKbAQoNQW5zd2VyUmVxdWVzdBISCgpzZXNzaW9uX2lkGAEgASgJEhMKC2FwcHJvdmFsX2lkGAIgASgJEg8KB2FsbG93ZWQYAyABKAgSJgoFc2NvcGUYBCABKA4yFy5jbGF3ZC52MS5BcHByb3ZhbFNjb3BlEigKB2NvbnRlbnQYBSABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0IhAKDkFuc3dlclJlc3BvbnNlIiYKEEludGVycnVwdFJlcXVlc3QSEgoKc2Vzc2lvbl9pZBgBIAEoCSIkChFJbnRlcnJ1cHRSZXNwb25zZRIPCgd0dXJuX2lkGAEgASgJIjgKEkZvcmtTZXNzaW9uUmVxdWVzdBISCgpzZXNzaW9uX2lkGAEgASgJEg4KBmF0X3NlcRgCIAEoDSIpChNGb3JrU2Vzc2lvblJlc3BvbnNlEhIKCnNlc3Npb25faWQYASABKAkiKgoURGVsZXRlU2Vzc2lvblJlcXVlc3QSEgoKc2Vzc2lvbl9pZBgBIAEoCSIXChVEZWxldGVTZXNzaW9uUmVzcG9uc2UiJQoQTGlzdFRvb2xzUmVxdWVzdBIRCgl3b3Jrc3BhY2UYASABKAkiPQoRTGlzdFRvb2xzUmVzcG9uc2USKAoFdG9vbHMYASADKAsyGS5jbGF3ZC52MS5Ub29sRGVzY3JpcHRpb24iggEKD1Rvb2xEZXNjcmlwdGlvbhIMCgRuYW1lGAEgASgJEhMKC2Rlc2NyaXB0aW9uGAIgASgJEiYKBWlucHV0GAMgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIQCghjYXRlZ29yeRgEIAEoCRISCgpyZXJ1bl9zYWZlGAUgASgIIpsBCg9DYWxsVG9vbFJlcXVlc3QSEgoKc2Vzc2lvbl9pZBgBIAEoCRIMCgR0b29sGAIgASgJEiUKBGFyZ3MYAyABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0Eg4KBmNhbGxlchgEIAEoCRINCgVhbGxvdxgFIAMoCRIMCgR5b2xvGAYgASgIEhIKCmNhbl9hbnN3ZXIYByABKAgiigEKEENhbGxUb29sUmVzcG9uc2USKgoIYWNjZXB0ZWQYASABKAsyFi5jbGF3ZC52MS5DYWxsQWNjZXB0ZWRIABIgCgVldmVudBgCIAEoCzIPLmNsYXdkLnYxLkV2ZW50SAASIAoFZGVsdGEYAyABKAsyDy5jbGF3ZC52MS5EZWx0YUgAQgYKBG5ld3MiMAoMQ2FsbEFjY2VwdGVkEg8KB3R1cm5faWQYASABKAkSDwoHY2FsbF9pZBgCIAEoCSI+ChNSZWFkQXJ0aWZhY3RSZXF1ZXN0EhIKCnNlc3Npb25faWQYASABKAkSEwoLYXJ0aWZhY3RfaWQYAiABKAkiNwoUUmVhZEFydGlmYWN0UmVzcG9uc2USDAoEZGF0YRgBIAEoDBIRCgltaW1lX3R5cGUYAiABKAkiLQoYTGlzdFNsYXNoQ29tbWFuZHNSZXF1ZXN0EhEKCXdvcmtzcGFjZRgBIAEoCSJQChlMaXN0U2xhc2hDb21tYW5kc1Jlc3BvbnNlEjMKCGNvbW1hbmRzGAEgAygLMiEuY2xhd2QudjEuU2xhc2hDb21tYW5kRGVzY3JpcHRpb24iTgoXU2xhc2hDb21tYW5kRGVzY3JpcHRpb24SDAoEbmFtZRgBIAEoCRITCgtkZXNjcmlwdGlvbhgCIAEoCRIQCghjYXRlZ29yeRgDIAEoCSJLChZSdW5TbGFzaENvbW1hbmRSZXF1ZXN0EhIKCnNlc3Npb25faWQYASABKAkSDwoHY29tbWFuZBgCIAEoCRIMCgRhcmdzGAMgASgJIjoKF1J1blNsYXNoQ29tbWFuZFJlc3BvbnNlEgwKBHRleHQYASABKAkSEQoJZm9yX21vZGVsGAIgASgIKm4KCURlbHRhS2luZBIaChZERUxUQV9LSU5EX1VOU1BFQ0lGSUVEEAASEwoPREVMVEFfS0lORF9URVhUEAESFwoTREVMVEFfS0lORF9USElOS0lORxACEhcKE0RFTFRBX0tJTkRfUFJPR1JFU1MQAzLaBwoOU2Vzc2lvblNlcnZpY2USSgoLT3BlblNlc3Npb24SHC5jbGF3ZC52MS5PcGVuU2Vzc2lvblJlcXVlc3QaHS5jbGF3ZC52MS5PcGVuU2Vzc2lvblJlc3BvbnNlEk0KDExpc3RTZXNzaW9ucxIdLmNsYXdkLnYxLkxpc3RTZXNzaW9uc1JlcXVlc3QaHi5jbGF3ZC52MS5MaXN0U2Vzc2lvbnNSZXNwb25zZRJGCglTdWJzY3JpYmUSGi5jbGF3ZC52MS5TdWJzY3JpYmVSZXF1ZXN0GhsuY2xhd2QudjEuU3Vic2NyaWJlUmVzcG9uc2UwARIyCgNTYXkSFC5jbGF3ZC52MS5TYXlSZXF1ZXN0GhUuY2xhd2QudjEuU2F5UmVzcG9uc2USOwoGQW5zd2VyEhcuY2xhd2QudjEuQW5zd2VyUmVxdWVzdBoYLmNsYXdkLnYxLkFuc3dlclJlc3BvbnNlEkQKCUludGVycnVwdBIaLmNsYXdkLnYxLkludGVycnVwdFJlcXVlc3QaGy5jbGF3ZC52MS5JbnRlcnJ1cHRSZXNwb25zZRJKCgtGb3JrU2Vzc2lvbhIcLmNsYXdkLnYxLkZvcmtTZXNzaW9uUmVxdWVzdBodLmNsYXdkLnYxLkZvcmtTZXNzaW9uUmVzcG9uc2USRAoJTGlzdFRvb2xzEhouY2xhd2QudjEuTGlzdFRvb2xzUmVxdWVzdBobLmNsYXdkLnYxLkxpc3RUb29sc1Jlc3BvbnNlEkMKCENhbGxUb29sEhkuY2xhd2QudjEuQ2FsbFRvb2xSZXF1ZXN0GhouY2xhd2QudjEuQ2FsbFRvb2xSZXNwb25zZTABEk8KDFJlYWRBcnRpZmFjdBIdLmNsYXdkLnYxLlJlYWRBcnRpZmFjdFJlcXVlc3QaHi5jbGF3ZC52MS5SZWFkQXJ0aWZhY3RSZXNwb25zZTABElwKEUxpc3RTbGFzaENvbW1hbmRzEiIuY2xhd2QudjEuTGlzdFNsYXNoQ29tbWFuZHNSZXF1ZXN0GiMuY2xhd2QudjEuTGlzdFNsYXNoQ29tbWFuZHNSZXNwb25zZRJWCg9SdW5TbGFzaENvbW1hbmQSIC5jbGF3ZC52MS5SdW5TbGFzaENvbW1hbmRSZXF1ZXN0GiEuY2xhd2QudjEuUnVuU2xhc2hDb21tYW5kUmVzcG9uc2USUAoNRGVsZXRlU2Vzc2lvbhIeLmNsYXdkLnYxLkRlbGV0ZVNlc3Npb25SZXF1ZXN0Gh8uY2xhd2QudjEuRGVsZXRlU2Vzc2lvblJlc3BvbnNlYgZwcm90bzM", [file_clawd_v1_event, file_clawd_v1_failure, file_google_protobuf_struct]);
+  fileDesc("ChZjbGF3ZC92MS9zZXNzaW9uLnByb3RvEghjbGF3ZC52MSI2ChJPcGVuU2Vzc2lvblJlcXVlc3QSEQoJd29ya3NwYWNlGAEgASgJEg0KBW1vZGVsGAIgASgJIikKE09wZW5TZXNzaW9uUmVzcG9uc2USEgoKc2Vzc2lvbl9pZBgBIAEoCSIkChNMaXN0U2Vzc2lvbnNSZXF1ZXN0Eg0KBWxpbWl0GAEgASgNIkIKFExpc3RTZXNzaW9uc1Jlc3BvbnNlEioKCHNlc3Npb25zGAEgAygLMhguY2xhd2QudjEuU2Vzc2lvblN1bW1hcnkitQEKDlNlc3Npb25TdW1tYXJ5EhIKCnNlc3Npb25faWQYASABKAkSDQoFdGl0bGUYAiABKAkSEQoJd29ya3NwYWNlGAMgASgJEhQKDG9wZW5lZF9hdF9tcxgEIAEoARIVCg1jaGFuZ2VkX2F0X21zGAUgASgBEg4KBmV2ZW50cxgGIAEoDRIMCgRidXN5GAcgASgIEiIKB2ZhaWx1cmUYCCABKAsyES5jbGF3ZC52MS5GYWlsdXJlImsKEFN1YnNjcmliZVJlcXVlc3QSEgoKc2Vzc2lvbl9pZBgBIAEoCRINCgVhZnRlchgCIAEoDRIOCgZmb2xsb3cYAyABKAgSEgoKY2FuX2Fuc3dlchgEIAEoCBIQCghhdHRlbmRlZBgFIAEoCCKsAQoRU3Vic2NyaWJlUmVzcG9uc2USIAoFZXZlbnQYASABKAsyDy5jbGF3ZC52MS5FdmVudEgAEiAKBWRlbHRhGAIgASgLMg8uY2xhd2QudjEuRGVsdGFIABInCgljYXVnaHRfdXAYAyABKAsyEi5jbGF3ZC52MS5DYXVnaHRVcEgAEiIKBWZhdWx0GAQgASgLMhEuY2xhd2QudjEuRmFpbHVyZUgAQgYKBG5ld3MihwEKBURlbHRhEg8KB3R1cm5faWQYASABKAkSDAoEc3RlcBgCIAEoDRINCgVibG9jaxgDIAEoDRIhCgRraW5kGAQgASgOMhMuY2xhd2QudjEuRGVsdGFLaW5kEgwKBHRleHQYBSABKAkSDwoHY2FsbF9pZBgGIAEoCRIOCgZvZmZzZXQYByABKA0iFwoIQ2F1Z2h0VXASCwoDc2VxGAEgASgNIokBCgpTYXlSZXF1ZXN0EhIKCnNlc3Npb25faWQYASABKAkSDAoEdGV4dBgCIAEoCRINCgVhbGxvdxgDIAMoCRIMCgR5b2xvGAQgASgIEg0KBW1vZGVsGAUgASgJEi0KCXZhcmlhYmxlcxgGIAMoCzIaLmNsYXdkLnYxLlByb3ZpZGVyVmFyaWFibGUiMAoQUHJvdmlkZXJWYXJpYWJsZRIMCgRuYW1lGAEgASgJEg4KBnNoYTI1NhgCIAEoCSJkCgtTYXlSZXNwb25zZRIPCgd0dXJuX2lkGAEgASgJEgsKA3NlcRgCIAEoDRIPCgdzdGVlcmVkGAMgASgIEhcKD3N0YWxlX3ZhcmlhYmxlcxgEIAMoCRINCgVzaG93bhgFIAEoCSKbAQoNQW5zd2VyUmVxdWVzdBISCgpzZXNzaW9uX2lkGAEgASgJEhMKC2FwcHJvdmFsX2lkGAIgASgJEg8KB2FsbG93ZWQYAyABKAgSJgoFc2NvcGUYBCABKA4yFy5jbGF3ZC52MS5BcHByb3ZhbFNjb3BlEigKB2NvbnRlbnQYBSABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0IhAKDkFuc3dlclJlc3BvbnNlIiYKEEludGVycnVwdFJlcXVlc3QSEgoKc2Vzc2lvbl9pZBgBIAEoCSIkChFJbnRlcnJ1cHRSZXNwb25zZRIPCgd0dXJuX2lkGAEgASgJIjgKEkZvcmtTZXNzaW9uUmVxdWVzdBISCgpzZXNzaW9uX2lkGAEgASgJEg4KBmF0X3NlcRgCIAEoDSIpChNGb3JrU2Vzc2lvblJlc3BvbnNlEhIKCnNlc3Npb25faWQYASABKAkiKgoURGVsZXRlU2Vzc2lvblJlcXVlc3QSEgoKc2Vzc2lvbl9pZBgBIAEoCSIXChVEZWxldGVTZXNzaW9uUmVzcG9uc2UiJQoQTGlzdFRvb2xzUmVxdWVzdBIRCgl3b3Jrc3BhY2UYASABKAkiPQoRTGlzdFRvb2xzUmVzcG9uc2USKAoFdG9vbHMYASADKAsyGS5jbGF3ZC52MS5Ub29sRGVzY3JpcHRpb24iggEKD1Rvb2xEZXNjcmlwdGlvbhIMCgRuYW1lGAEgASgJEhMKC2Rlc2NyaXB0aW9uGAIgASgJEiYKBWlucHV0GAMgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIQCghjYXRlZ29yeRgEIAEoCRISCgpyZXJ1bl9zYWZlGAUgASgIIq4BCg9DYWxsVG9vbFJlcXVlc3QSEgoKc2Vzc2lvbl9pZBgBIAEoCRIMCgR0b29sGAIgASgJEiUKBGFyZ3MYAyABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0Eg4KBmNhbGxlchgEIAEoCRINCgVhbGxvdxgFIAMoCRIMCgR5b2xvGAYgASgIEhIKCmNhbl9hbnN3ZXIYByABKAgSEQoJbGVuZGVyX2lkGAggASgJIhIKEExlbmRNb2RlbFJlcXVlc3QiVQoRTGVuZE1vZGVsUmVzcG9uc2USEwoJbGVuZGVyX2lkGAEgASgJSAASIwoEd2lzaBgCIAEoCzITLmNsYXdkLnYxLk1vZGVsV2lzaEgAQgYKBG5ld3MiaQoJTW9kZWxXaXNoEg8KB3dpc2hfaWQYASABKAkSDgoGc3lzdGVtGAIgASgJEicKCG1lc3NhZ2VzGAMgAygLMhUuY2xhd2QudjEuV2lzaE1lc3NhZ2USEgoKbWF4X3Rva2VucxgEIAEoDSIqCgtXaXNoTWVzc2FnZRIMCgRyb2xlGAEgASgJEg0KBXRleHRzGAIgAygJImAKEUFuc3dlckxlbnRSZXF1ZXN0Eg8KB3dpc2hfaWQYASABKAkSDwoHcHJvYmxlbRgCIAEoCRIMCgR0ZXh0GAMgASgJEgwKBHN0b3AYBCABKAkSDQoFbW9kZWwYBSABKAkiFAoSQW5zd2VyTGVudFJlc3BvbnNlIooBChBDYWxsVG9vbFJlc3BvbnNlEioKCGFjY2VwdGVkGAEgASgLMhYuY2xhd2QudjEuQ2FsbEFjY2VwdGVkSAASIAoFZXZlbnQYAiABKAsyDy5jbGF3ZC52MS5FdmVudEgAEiAKBWRlbHRhGAMgASgLMg8uY2xhd2QudjEuRGVsdGFIAEIGCgRuZXdzIjAKDENhbGxBY2NlcHRlZBIPCgd0dXJuX2lkGAEgASgJEg8KB2NhbGxfaWQYAiABKAkiPgoTUmVhZEFydGlmYWN0UmVxdWVzdBISCgpzZXNzaW9uX2lkGAEgASgJEhMKC2FydGlmYWN0X2lkGAIgASgJIjcKFFJlYWRBcnRpZmFjdFJlc3BvbnNlEgwKBGRhdGEYASABKAwSEQoJbWltZV90eXBlGAIgASgJIi0KGExpc3RTbGFzaENvbW1hbmRzUmVxdWVzdBIRCgl3b3Jrc3BhY2UYASABKAkiUAoZTGlzdFNsYXNoQ29tbWFuZHNSZXNwb25zZRIzCghjb21tYW5kcxgBIAMoCzIhLmNsYXdkLnYxLlNsYXNoQ29tbWFuZERlc2NyaXB0aW9uIoEBChdTbGFzaENvbW1hbmREZXNjcmlwdGlvbhIMCgRuYW1lGAEgASgJEhMKC2Rlc2NyaXB0aW9uGAIgASgJEhAKCGNhdGVnb3J5GAMgASgJEjEKCWFyZ3VtZW50cxgEIAMoCzIeLmNsYXdkLnYxLlNsYXNoQ29tbWFuZEFyZ3VtZW50IicKEldhdGNoT2ZmZXJzUmVxdWVzdBIRCgl3b3Jrc3BhY2UYASABKAkiFQoTV2F0Y2hPZmZlcnNSZXNwb25zZSJLChRTbGFzaENvbW1hbmRBcmd1bWVudBIMCgRuYW1lGAEgASgJEhMKC2Rlc2NyaXB0aW9uGAIgASgJEhAKCHJlcXVpcmVkGAMgASgIIsQBChZSdW5TbGFzaENvbW1hbmRSZXF1ZXN0EhIKCnNlc3Npb25faWQYASABKAkSDwoHY29tbWFuZBgCIAEoCRIMCgRhcmdzGAMgASgJEjoKBW5hbWVkGAQgAygLMisuY2xhd2QudjEuUnVuU2xhc2hDb21tYW5kUmVxdWVzdC5OYW1lZEVudHJ5Eg0KBXdob2xlGAUgASgIGiwKCk5hbWVkRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASJlChdSdW5TbGFzaENvbW1hbmRSZXNwb25zZRIMCgR0ZXh0GAEgASgJEhEKCWZvcl9tb2RlbBgCIAEoCBIpCghtZXNzYWdlcxgDIAMoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QqbgoJRGVsdGFLaW5kEhoKFkRFTFRBX0tJTkRfVU5TUEVDSUZJRUQQABITCg9ERUxUQV9LSU5EX1RFWFQQARIXChNERUxUQV9LSU5EX1RISU5LSU5HEAISFwoTREVMVEFfS0lORF9QUk9HUkVTUxADMrkJCg5TZXNzaW9uU2VydmljZRJKCgtPcGVuU2Vzc2lvbhIcLmNsYXdkLnYxLk9wZW5TZXNzaW9uUmVxdWVzdBodLmNsYXdkLnYxLk9wZW5TZXNzaW9uUmVzcG9uc2USTQoMTGlzdFNlc3Npb25zEh0uY2xhd2QudjEuTGlzdFNlc3Npb25zUmVxdWVzdBoeLmNsYXdkLnYxLkxpc3RTZXNzaW9uc1Jlc3BvbnNlEkYKCVN1YnNjcmliZRIaLmNsYXdkLnYxLlN1YnNjcmliZVJlcXVlc3QaGy5jbGF3ZC52MS5TdWJzY3JpYmVSZXNwb25zZTABEjIKA1NheRIULmNsYXdkLnYxLlNheVJlcXVlc3QaFS5jbGF3ZC52MS5TYXlSZXNwb25zZRI7CgZBbnN3ZXISFy5jbGF3ZC52MS5BbnN3ZXJSZXF1ZXN0GhguY2xhd2QudjEuQW5zd2VyUmVzcG9uc2USRAoJSW50ZXJydXB0EhouY2xhd2QudjEuSW50ZXJydXB0UmVxdWVzdBobLmNsYXdkLnYxLkludGVycnVwdFJlc3BvbnNlEkoKC0ZvcmtTZXNzaW9uEhwuY2xhd2QudjEuRm9ya1Nlc3Npb25SZXF1ZXN0Gh0uY2xhd2QudjEuRm9ya1Nlc3Npb25SZXNwb25zZRJECglMaXN0VG9vbHMSGi5jbGF3ZC52MS5MaXN0VG9vbHNSZXF1ZXN0GhsuY2xhd2QudjEuTGlzdFRvb2xzUmVzcG9uc2USQwoIQ2FsbFRvb2wSGS5jbGF3ZC52MS5DYWxsVG9vbFJlcXVlc3QaGi5jbGF3ZC52MS5DYWxsVG9vbFJlc3BvbnNlMAESRgoJTGVuZE1vZGVsEhouY2xhd2QudjEuTGVuZE1vZGVsUmVxdWVzdBobLmNsYXdkLnYxLkxlbmRNb2RlbFJlc3BvbnNlMAESRwoKQW5zd2VyTGVudBIbLmNsYXdkLnYxLkFuc3dlckxlbnRSZXF1ZXN0GhwuY2xhd2QudjEuQW5zd2VyTGVudFJlc3BvbnNlEk8KDFJlYWRBcnRpZmFjdBIdLmNsYXdkLnYxLlJlYWRBcnRpZmFjdFJlcXVlc3QaHi5jbGF3ZC52MS5SZWFkQXJ0aWZhY3RSZXNwb25zZTABElwKEUxpc3RTbGFzaENvbW1hbmRzEiIuY2xhd2QudjEuTGlzdFNsYXNoQ29tbWFuZHNSZXF1ZXN0GiMuY2xhd2QudjEuTGlzdFNsYXNoQ29tbWFuZHNSZXNwb25zZRJWCg9SdW5TbGFzaENvbW1hbmQSIC5jbGF3ZC52MS5SdW5TbGFzaENvbW1hbmRSZXF1ZXN0GiEuY2xhd2QudjEuUnVuU2xhc2hDb21tYW5kUmVzcG9uc2USTAoLV2F0Y2hPZmZlcnMSHC5jbGF3ZC52MS5XYXRjaE9mZmVyc1JlcXVlc3QaHS5jbGF3ZC52MS5XYXRjaE9mZmVyc1Jlc3BvbnNlMAESUAoNRGVsZXRlU2Vzc2lvbhIeLmNsYXdkLnYxLkRlbGV0ZVNlc3Npb25SZXF1ZXN0Gh8uY2xhd2QudjEuRGVsZXRlU2Vzc2lvblJlc3BvbnNlYgZwcm90bzM", [file_clawd_v1_event, file_clawd_v1_failure, file_google_protobuf_struct]);
 
 /**
  * Begins a session.
@@ -834,6 +834,13 @@ export type CallToolRequest = Message<"clawd.v1.CallToolRequest"> & {
    * @generated from field: bool can_answer = 7;
    */
   canAnswer: boolean;
+
+  /**
+   * Whose model the call may ask, as LendModel said; empty for the house's own.
+   *
+   * @generated from field: string lender_id = 8;
+   */
+  lenderId: string;
 };
 
 /**
@@ -842,6 +849,192 @@ export type CallToolRequest = Message<"clawd.v1.CallToolRequest"> & {
  */
 export const CallToolRequestSchema: GenMessage<CallToolRequest> = /*@__PURE__*/
   messageDesc(file_clawd_v1_session, 23);
+
+/**
+ * Lends a model.
+ *
+ * @generated from message clawd.v1.LendModelRequest
+ */
+export type LendModelRequest = Message<"clawd.v1.LendModelRequest"> & {
+};
+
+/**
+ * Describes the message clawd.v1.LendModelRequest.
+ * Use `create(LendModelRequestSchema)` to create a new message.
+ */
+export const LendModelRequestSchema: GenMessage<LendModelRequest> = /*@__PURE__*/
+  messageDesc(file_clawd_v1_session, 24);
+
+/**
+ * What the lender hears.
+ *
+ * @generated from message clawd.v1.LendModelResponse
+ */
+export type LendModelResponse = Message<"clawd.v1.LendModelResponse"> & {
+  /**
+   * Which kind.
+   *
+   * @generated from oneof clawd.v1.LendModelResponse.news
+   */
+  news: {
+    /**
+     * Its id; always first.
+     *
+     * @generated from field: string lender_id = 1;
+     */
+    value: string;
+    case: "lenderId";
+  } | {
+    /**
+     * Something that its model is to answer.
+     *
+     * @generated from field: clawd.v1.ModelWish wish = 2;
+     */
+    value: ModelWish;
+    case: "wish";
+  } | { case: undefined; value?: undefined };
+};
+
+/**
+ * Describes the message clawd.v1.LendModelResponse.
+ * Use `create(LendModelResponseSchema)` to create a new message.
+ */
+export const LendModelResponseSchema: GenMessage<LendModelResponse> = /*@__PURE__*/
+  messageDesc(file_clawd_v1_session, 25);
+
+/**
+ * What a model is to answer: words alone, and nothing of a conversation.
+ *
+ * @generated from message clawd.v1.ModelWish
+ */
+export type ModelWish = Message<"clawd.v1.ModelWish"> & {
+  /**
+   * Names it in its answer.
+   *
+   * @generated from field: string wish_id = 1;
+   */
+  wishId: string;
+
+  /**
+   * Instructions; may be empty.
+   *
+   * @generated from field: string system = 2;
+   */
+  system: string;
+
+  /**
+   * User and assistant in turns.
+   *
+   * @generated from field: repeated clawd.v1.WishMessage messages = 3;
+   */
+  messages: WishMessage[];
+
+  /**
+   * The most that it may answer.
+   *
+   * @generated from field: uint32 max_tokens = 4;
+   */
+  maxTokens: number;
+};
+
+/**
+ * Describes the message clawd.v1.ModelWish.
+ * Use `create(ModelWishSchema)` to create a new message.
+ */
+export const ModelWishSchema: GenMessage<ModelWish> = /*@__PURE__*/
+  messageDesc(file_clawd_v1_session, 26);
+
+/**
+ * One side's words.
+ *
+ * @generated from message clawd.v1.WishMessage
+ */
+export type WishMessage = Message<"clawd.v1.WishMessage"> & {
+  /**
+   * "user" or "assistant".
+   *
+   * @generated from field: string role = 1;
+   */
+  role: string;
+
+  /**
+   * Its words, in parts.
+   *
+   * @generated from field: repeated string texts = 2;
+   */
+  texts: string[];
+};
+
+/**
+ * Describes the message clawd.v1.WishMessage.
+ * Use `create(WishMessageSchema)` to create a new message.
+ */
+export const WishMessageSchema: GenMessage<WishMessage> = /*@__PURE__*/
+  messageDesc(file_clawd_v1_session, 27);
+
+/**
+ * What the model answered.
+ *
+ * @generated from message clawd.v1.AnswerLentRequest
+ */
+export type AnswerLentRequest = Message<"clawd.v1.AnswerLentRequest"> & {
+  /**
+   * The wish.
+   *
+   * @generated from field: string wish_id = 1;
+   */
+  wishId: string;
+
+  /**
+   * Why there is no answer; empty when there is one.
+   *
+   * @generated from field: string problem = 2;
+   */
+  problem: string;
+
+  /**
+   * Its words.
+   *
+   * @generated from field: string text = 3;
+   */
+  text: string;
+
+  /**
+   * "done", "length" or "refused".
+   *
+   * @generated from field: string stop = 4;
+   */
+  stop: string;
+
+  /**
+   * What it is called.
+   *
+   * @generated from field: string model = 5;
+   */
+  model: string;
+};
+
+/**
+ * Describes the message clawd.v1.AnswerLentRequest.
+ * Use `create(AnswerLentRequestSchema)` to create a new message.
+ */
+export const AnswerLentRequestSchema: GenMessage<AnswerLentRequest> = /*@__PURE__*/
+  messageDesc(file_clawd_v1_session, 28);
+
+/**
+ * It was heard.
+ *
+ * @generated from message clawd.v1.AnswerLentResponse
+ */
+export type AnswerLentResponse = Message<"clawd.v1.AnswerLentResponse"> & {
+};
+
+/**
+ * Describes the message clawd.v1.AnswerLentResponse.
+ * Use `create(AnswerLentResponseSchema)` to create a new message.
+ */
+export const AnswerLentResponseSchema: GenMessage<AnswerLentResponse> = /*@__PURE__*/
+  messageDesc(file_clawd_v1_session, 29);
 
 /**
  * One piece of news of the call.
@@ -886,7 +1079,7 @@ export type CallToolResponse = Message<"clawd.v1.CallToolResponse"> & {
  * Use `create(CallToolResponseSchema)` to create a new message.
  */
 export const CallToolResponseSchema: GenMessage<CallToolResponse> = /*@__PURE__*/
-  messageDesc(file_clawd_v1_session, 24);
+  messageDesc(file_clawd_v1_session, 30);
 
 /**
  * The call is in the journal.
@@ -914,7 +1107,7 @@ export type CallAccepted = Message<"clawd.v1.CallAccepted"> & {
  * Use `create(CallAcceptedSchema)` to create a new message.
  */
 export const CallAcceptedSchema: GenMessage<CallAccepted> = /*@__PURE__*/
-  messageDesc(file_clawd_v1_session, 25);
+  messageDesc(file_clawd_v1_session, 31);
 
 /**
  * Reads an artifact.
@@ -942,7 +1135,7 @@ export type ReadArtifactRequest = Message<"clawd.v1.ReadArtifactRequest"> & {
  * Use `create(ReadArtifactRequestSchema)` to create a new message.
  */
 export const ReadArtifactRequestSchema: GenMessage<ReadArtifactRequest> = /*@__PURE__*/
-  messageDesc(file_clawd_v1_session, 26);
+  messageDesc(file_clawd_v1_session, 32);
 
 /**
  * A piece of an artifact.
@@ -970,7 +1163,7 @@ export type ReadArtifactResponse = Message<"clawd.v1.ReadArtifactResponse"> & {
  * Use `create(ReadArtifactResponseSchema)` to create a new message.
  */
 export const ReadArtifactResponseSchema: GenMessage<ReadArtifactResponse> = /*@__PURE__*/
-  messageDesc(file_clawd_v1_session, 27);
+  messageDesc(file_clawd_v1_session, 33);
 
 /**
  * Lists slash commands.
@@ -991,7 +1184,7 @@ export type ListSlashCommandsRequest = Message<"clawd.v1.ListSlashCommandsReques
  * Use `create(ListSlashCommandsRequestSchema)` to create a new message.
  */
 export const ListSlashCommandsRequestSchema: GenMessage<ListSlashCommandsRequest> = /*@__PURE__*/
-  messageDesc(file_clawd_v1_session, 28);
+  messageDesc(file_clawd_v1_session, 34);
 
 /**
  * The slash commands there are now.
@@ -1012,7 +1205,7 @@ export type ListSlashCommandsResponse = Message<"clawd.v1.ListSlashCommandsRespo
  * Use `create(ListSlashCommandsResponseSchema)` to create a new message.
  */
 export const ListSlashCommandsResponseSchema: GenMessage<ListSlashCommandsResponse> = /*@__PURE__*/
-  messageDesc(file_clawd_v1_session, 29);
+  messageDesc(file_clawd_v1_session, 35);
 
 /**
  * A slash command as people see it.
@@ -1040,6 +1233,13 @@ export type SlashCommandDescription = Message<"clawd.v1.SlashCommandDescription"
    * @generated from field: string category = 3;
    */
   category: string;
+
+  /**
+   * What it takes by name; none for one that takes words alone.
+   *
+   * @generated from field: repeated clawd.v1.SlashCommandArgument arguments = 4;
+   */
+  arguments: SlashCommandArgument[];
 };
 
 /**
@@ -1047,7 +1247,78 @@ export type SlashCommandDescription = Message<"clawd.v1.SlashCommandDescription"
  * Use `create(SlashCommandDescriptionSchema)` to create a new message.
  */
 export const SlashCommandDescriptionSchema: GenMessage<SlashCommandDescription> = /*@__PURE__*/
-  messageDesc(file_clawd_v1_session, 30);
+  messageDesc(file_clawd_v1_session, 36);
+
+/**
+ * Watches what there is.
+ *
+ * @generated from message clawd.v1.WatchOffersRequest
+ */
+export type WatchOffersRequest = Message<"clawd.v1.WatchOffersRequest"> & {
+  /**
+   * Absolute path of the folder that the conversations work in.
+   *
+   * @generated from field: string workspace = 1;
+   */
+  workspace: string;
+};
+
+/**
+ * Describes the message clawd.v1.WatchOffersRequest.
+ * Use `create(WatchOffersRequestSchema)` to create a new message.
+ */
+export const WatchOffersRequestSchema: GenMessage<WatchOffersRequest> = /*@__PURE__*/
+  messageDesc(file_clawd_v1_session, 37);
+
+/**
+ * Something may be other than it was.
+ *
+ * @generated from message clawd.v1.WatchOffersResponse
+ */
+export type WatchOffersResponse = Message<"clawd.v1.WatchOffersResponse"> & {
+};
+
+/**
+ * Describes the message clawd.v1.WatchOffersResponse.
+ * Use `create(WatchOffersResponseSchema)` to create a new message.
+ */
+export const WatchOffersResponseSchema: GenMessage<WatchOffersResponse> = /*@__PURE__*/
+  messageDesc(file_clawd_v1_session, 38);
+
+/**
+ * What a slash command takes, for programs that fill it in by name.
+ *
+ * @generated from message clawd.v1.SlashCommandArgument
+ */
+export type SlashCommandArgument = Message<"clawd.v1.SlashCommandArgument"> & {
+  /**
+   * Its name.
+   *
+   * @generated from field: string name = 1;
+   */
+  name: string;
+
+  /**
+   * What it is, for people; may be empty.
+   *
+   * @generated from field: string description = 2;
+   */
+  description: string;
+
+  /**
+   * True when there must be one.
+   *
+   * @generated from field: bool required = 3;
+   */
+  required: boolean;
+};
+
+/**
+ * Describes the message clawd.v1.SlashCommandArgument.
+ * Use `create(SlashCommandArgumentSchema)` to create a new message.
+ */
+export const SlashCommandArgumentSchema: GenMessage<SlashCommandArgument> = /*@__PURE__*/
+  messageDesc(file_clawd_v1_session, 39);
 
 /**
  * Runs a slash command.
@@ -1075,6 +1346,20 @@ export type RunSlashCommandRequest = Message<"clawd.v1.RunSlashCommandRequest"> 
    * @generated from field: string args = 3;
    */
   args: string;
+
+  /**
+   * The same by name, for a command that has arguments.
+   *
+   * @generated from field: map<string, string> named = 4;
+   */
+  named: { [key: string]: string };
+
+  /**
+   * True when the caller takes messages, too.
+   *
+   * @generated from field: bool whole = 5;
+   */
+  whole: boolean;
 };
 
 /**
@@ -1082,7 +1367,7 @@ export type RunSlashCommandRequest = Message<"clawd.v1.RunSlashCommandRequest"> 
  * Use `create(RunSlashCommandRequestSchema)` to create a new message.
  */
 export const RunSlashCommandRequestSchema: GenMessage<RunSlashCommandRequest> = /*@__PURE__*/
-  messageDesc(file_clawd_v1_session, 31);
+  messageDesc(file_clawd_v1_session, 40);
 
 /**
  * What the command came to.
@@ -1103,6 +1388,14 @@ export type RunSlashCommandResponse = Message<"clawd.v1.RunSlashCommandResponse"
    * @generated from field: bool for_model = 2;
    */
   forModel: boolean;
+
+  /**
+   * Where the caller takes them and the command has some: all that it says, pictures and resources included, each in the form of a
+   * PromptMessage of the Model Context Protocol. A stranger's, and judged by nobody.
+   *
+   * @generated from field: repeated google.protobuf.Struct messages = 3;
+   */
+  messages: JsonObject[];
 };
 
 /**
@@ -1110,7 +1403,7 @@ export type RunSlashCommandResponse = Message<"clawd.v1.RunSlashCommandResponse"
  * Use `create(RunSlashCommandResponseSchema)` to create a new message.
  */
 export const RunSlashCommandResponseSchema: GenMessage<RunSlashCommandResponse> = /*@__PURE__*/
-  messageDesc(file_clawd_v1_session, 32);
+  messageDesc(file_clawd_v1_session, 41);
 
 /**
  * What a delta is a piece of.
@@ -1258,6 +1551,27 @@ export const SessionService: GenService<{
     output: typeof CallToolResponseSchema;
   },
   /**
+   * Lends a model to the calls that name the lender: what they would ask a model of the house they ask this one, under the same budgets
+   * and questions. Over when the caller goes away.
+   *
+   * @generated from rpc clawd.v1.SessionService.LendModel
+   */
+  lendModel: {
+    methodKind: "server_streaming";
+    input: typeof LendModelRequestSchema;
+    output: typeof LendModelResponseSchema;
+  },
+  /**
+   * Says what a lent model answered.
+   *
+   * @generated from rpc clawd.v1.SessionService.AnswerLent
+   */
+  answerLent: {
+    methodKind: "unary";
+    input: typeof AnswerLentRequestSchema;
+    output: typeof AnswerLentResponseSchema;
+  },
+  /**
    * Sends the bytes of an artifact that a call of the session named, in their order.
    *
    * @generated from rpc clawd.v1.SessionService.ReadArtifact
@@ -1286,6 +1600,17 @@ export const SessionService: GenService<{
     methodKind: "unary";
     input: typeof RunSlashCommandRequestSchema;
     output: typeof RunSlashCommandResponseSchema;
+  },
+  /**
+   * Tells when the tools or slash commands of a folder's conversations may be others than before: at once, then at each change. Whoever
+   * hears it lists them again.
+   *
+   * @generated from rpc clawd.v1.SessionService.WatchOffers
+   */
+  watchOffers: {
+    methodKind: "server_streaming";
+    input: typeof WatchOffersRequestSchema;
+    output: typeof WatchOffersResponseSchema;
   },
   /**
    * Deletes a session and its journal.

@@ -11,7 +11,7 @@ import type { JsonObject, Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file clawd/plugin/v1/manifest.proto.
  */
 export const file_clawd_plugin_v1_manifest: GenFile = /*@__PURE__*/
-  fileDesc("Ch5jbGF3ZC9wbHVnaW4vdjEvbWFuaWZlc3QucHJvdG8SD2NsYXdkLnBsdWdpbi52MSLvBQoITWFuaWZlc3QSGAoQbWFuaWZlc3RfdmVyc2lvbhgBIAEoDRIMCgRuYW1lGAIgASgJEg8KB3ZlcnNpb24YAyABKAkSEwoLZGVzY3JpcHRpb24YBCABKAkSFwoPcHJvdG9jb2xfbWFqb3JzGAUgAygNEicKBmxhdW5jaBgGIAEoCzIXLmNsYXdkLnBsdWdpbi52MS5MYXVuY2gSLwoFdG9vbHMYByADKAsyIC5jbGF3ZC5wbHVnaW4udjEuVG9vbERlY2xhcmF0aW9uEjcKC3Blcm1pc3Npb25zGAggAygLMiIuY2xhd2QucGx1Z2luLnYxLlBlcm1pc3Npb25SZXF1ZXN0EicKBmxpbWl0cxgJIAEoCzIXLmNsYXdkLnBsdWdpbi52MS5MaW1pdHMSLwoFaG9va3MYCiADKAsyIC5jbGF3ZC5wbHVnaW4udjEuSG9va0RlY2xhcmF0aW9uEkIKD21vZGVsX3Byb3ZpZGVycxgLIAMoCzIpLmNsYXdkLnBsdWdpbi52MS5Nb2RlbFByb3ZpZGVyRGVjbGFyYXRpb24SNwoJZW1iZWRkZXJzGAwgAygLMiQuY2xhd2QucGx1Z2luLnYxLkVtYmVkZGVyRGVjbGFyYXRpb24SQAoObWVtb3J5X3NvdXJjZXMYDSADKAsyKC5jbGF3ZC5wbHVnaW4udjEuTWVtb3J5U291cmNlRGVjbGFyYXRpb24SQAoOc2xhc2hfY29tbWFuZHMYDiADKAsyKC5jbGF3ZC5wbHVnaW4udjEuU2xhc2hDb21tYW5kRGVjbGFyYXRpb24SLgoNY29uZmlnX3NjaGVtYRgPIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSJwoGY29uZmlnGBAgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIOCgZhdXRob3IYESABKAkSFAoMZGVwZW5kZW5jaWVzGBIgAygJEg8KB2R5bmFtaWMYEyABKAgi8wIKBkxhdW5jaBIPCgdjb21tYW5kGAEgAygJEi0KA2VudhgCIAMoCzIgLmNsYXdkLnBsdWdpbi52MS5MYXVuY2guRW52RW50cnkSGAoQc3RhcnRfdGltZW91dF9tcxgDIAEoDRI5CglwbGF0Zm9ybXMYBCADKAsyJi5jbGF3ZC5wbHVnaW4udjEuTGF1bmNoLlBsYXRmb3Jtc0VudHJ5EisKCHByb3RvY29sGAUgASgOMhkuY2xhd2QucGx1Z2luLnYxLlByb3RvY29sEhQKDGlkbGVfc3RvcF9tcxgGIAEoDRIRCglzaW5nbGV0b24YByABKAgaKgoIRW52RW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ARpSCg5QbGF0Zm9ybXNFbnRyeRILCgNrZXkYASABKAkSLwoFdmFsdWUYAiABKAsyIC5jbGF3ZC5wbHVnaW4udjEuUGxhdGZvcm1Db21tYW5kOgI4ASIiCg9QbGF0Zm9ybUNvbW1hbmQSDwoHY29tbWFuZBgBIAMoCSJkCg9Ib29rRGVjbGFyYXRpb24SCgoCYXQYASABKAkSEAoIcHJpb3JpdHkYAiABKA0SEgoKdGltZW91dF9tcxgDIAEoDRIQCghvbl9lcnJvchgEIAEoCRINCgV0b29scxgFIAMoCSI/ChhNb2RlbFByb3ZpZGVyRGVjbGFyYXRpb24SDAoEbmFtZRgBIAEoCRIVCg1kZWZhdWx0X21vZGVsGAIgASgJIjUKE0VtYmVkZGVyRGVjbGFyYXRpb24SCgoCaWQYASABKAkSEgoKZGltZW5zaW9ucxgCIAEoDSI8ChdNZW1vcnlTb3VyY2VEZWNsYXJhdGlvbhIMCgRuYW1lGAEgASgJEhMKC2Rlc2NyaXB0aW9uGAIgASgJIjwKF1NsYXNoQ29tbWFuZERlY2xhcmF0aW9uEgwKBG5hbWUYASABKAkSEwoLZGVzY3JpcHRpb24YAiABKAkiiwEKD1Rvb2xEZWNsYXJhdGlvbhIMCgRuYW1lGAEgASgJEhMKC2Rlc2NyaXB0aW9uGAIgASgJEi0KDGlucHV0X3NjaGVtYRgDIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSEgoKcmVydW5fc2FmZRgEIAEoCBISCgp0aW1lb3V0X21zGAUgASgNIjcKEVBlcm1pc3Npb25SZXF1ZXN0EhIKCnBlcm1pc3Npb24YASABKAkSDgoGcmVhc29uGAIgASgJInAKBkxpbWl0cxISCgptZW1vcnlfbWliGAEgASgNEhEKCXByb2Nlc3NlcxgCIAEoDRIYChBjb25jdXJyZW50X2NhbGxzGAMgASgNEhMKC2NwdV9wZXJjZW50GAQgASgNEhAKCGRpc2tfbWliGAUgASgNKk8KCFByb3RvY29sEhgKFFBST1RPQ09MX1VOU1BFQ0lGSUVEEAASEgoOUFJPVE9DT0xfQ0xBV0QQARIVChFQUk9UT0NPTF9KU09OX1JQQxACYgZwcm90bzM", [file_google_protobuf_struct]);
+  fileDesc("Ch5jbGF3ZC9wbHVnaW4vdjEvbWFuaWZlc3QucHJvdG8SD2NsYXdkLnBsdWdpbi52MSLvBQoITWFuaWZlc3QSGAoQbWFuaWZlc3RfdmVyc2lvbhgBIAEoDRIMCgRuYW1lGAIgASgJEg8KB3ZlcnNpb24YAyABKAkSEwoLZGVzY3JpcHRpb24YBCABKAkSFwoPcHJvdG9jb2xfbWFqb3JzGAUgAygNEicKBmxhdW5jaBgGIAEoCzIXLmNsYXdkLnBsdWdpbi52MS5MYXVuY2gSLwoFdG9vbHMYByADKAsyIC5jbGF3ZC5wbHVnaW4udjEuVG9vbERlY2xhcmF0aW9uEjcKC3Blcm1pc3Npb25zGAggAygLMiIuY2xhd2QucGx1Z2luLnYxLlBlcm1pc3Npb25SZXF1ZXN0EicKBmxpbWl0cxgJIAEoCzIXLmNsYXdkLnBsdWdpbi52MS5MaW1pdHMSLwoFaG9va3MYCiADKAsyIC5jbGF3ZC5wbHVnaW4udjEuSG9va0RlY2xhcmF0aW9uEkIKD21vZGVsX3Byb3ZpZGVycxgLIAMoCzIpLmNsYXdkLnBsdWdpbi52MS5Nb2RlbFByb3ZpZGVyRGVjbGFyYXRpb24SNwoJZW1iZWRkZXJzGAwgAygLMiQuY2xhd2QucGx1Z2luLnYxLkVtYmVkZGVyRGVjbGFyYXRpb24SQAoObWVtb3J5X3NvdXJjZXMYDSADKAsyKC5jbGF3ZC5wbHVnaW4udjEuTWVtb3J5U291cmNlRGVjbGFyYXRpb24SQAoOc2xhc2hfY29tbWFuZHMYDiADKAsyKC5jbGF3ZC5wbHVnaW4udjEuU2xhc2hDb21tYW5kRGVjbGFyYXRpb24SLgoNY29uZmlnX3NjaGVtYRgPIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSJwoGY29uZmlnGBAgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIOCgZhdXRob3IYESABKAkSFAoMZGVwZW5kZW5jaWVzGBIgAygJEg8KB2R5bmFtaWMYEyABKAgi8wIKBkxhdW5jaBIPCgdjb21tYW5kGAEgAygJEi0KA2VudhgCIAMoCzIgLmNsYXdkLnBsdWdpbi52MS5MYXVuY2guRW52RW50cnkSGAoQc3RhcnRfdGltZW91dF9tcxgDIAEoDRI5CglwbGF0Zm9ybXMYBCADKAsyJi5jbGF3ZC5wbHVnaW4udjEuTGF1bmNoLlBsYXRmb3Jtc0VudHJ5EisKCHByb3RvY29sGAUgASgOMhkuY2xhd2QucGx1Z2luLnYxLlByb3RvY29sEhQKDGlkbGVfc3RvcF9tcxgGIAEoDRIRCglzaW5nbGV0b24YByABKAgaKgoIRW52RW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ARpSCg5QbGF0Zm9ybXNFbnRyeRILCgNrZXkYASABKAkSLwoFdmFsdWUYAiABKAsyIC5jbGF3ZC5wbHVnaW4udjEuUGxhdGZvcm1Db21tYW5kOgI4ASIiCg9QbGF0Zm9ybUNvbW1hbmQSDwoHY29tbWFuZBgBIAMoCSJkCg9Ib29rRGVjbGFyYXRpb24SCgoCYXQYASABKAkSEAoIcHJpb3JpdHkYAiABKA0SEgoKdGltZW91dF9tcxgDIAEoDRIQCghvbl9lcnJvchgEIAEoCRINCgV0b29scxgFIAMoCSI/ChhNb2RlbFByb3ZpZGVyRGVjbGFyYXRpb24SDAoEbmFtZRgBIAEoCRIVCg1kZWZhdWx0X21vZGVsGAIgASgJIjUKE0VtYmVkZGVyRGVjbGFyYXRpb24SCgoCaWQYASABKAkSEgoKZGltZW5zaW9ucxgCIAEoDSI8ChdNZW1vcnlTb3VyY2VEZWNsYXJhdGlvbhIMCgRuYW1lGAEgASgJEhMKC2Rlc2NyaXB0aW9uGAIgASgJInYKF1NsYXNoQ29tbWFuZERlY2xhcmF0aW9uEgwKBG5hbWUYASABKAkSEwoLZGVzY3JpcHRpb24YAiABKAkSOAoJYXJndW1lbnRzGAMgAygLMiUuY2xhd2QucGx1Z2luLnYxLlNsYXNoQ29tbWFuZEFyZ3VtZW50IksKFFNsYXNoQ29tbWFuZEFyZ3VtZW50EgwKBG5hbWUYASABKAkSEwoLZGVzY3JpcHRpb24YAiABKAkSEAoIcmVxdWlyZWQYAyABKAgiiwEKD1Rvb2xEZWNsYXJhdGlvbhIMCgRuYW1lGAEgASgJEhMKC2Rlc2NyaXB0aW9uGAIgASgJEi0KDGlucHV0X3NjaGVtYRgDIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSEgoKcmVydW5fc2FmZRgEIAEoCBISCgp0aW1lb3V0X21zGAUgASgNIjcKEVBlcm1pc3Npb25SZXF1ZXN0EhIKCnBlcm1pc3Npb24YASABKAkSDgoGcmVhc29uGAIgASgJInAKBkxpbWl0cxISCgptZW1vcnlfbWliGAEgASgNEhEKCXByb2Nlc3NlcxgCIAEoDRIYChBjb25jdXJyZW50X2NhbGxzGAMgASgNEhMKC2NwdV9wZXJjZW50GAQgASgNEhAKCGRpc2tfbWliGAUgASgNKk8KCFByb3RvY29sEhgKFFBST1RPQ09MX1VOU1BFQ0lGSUVEEAASEgoOUFJPVE9DT0xfQ0xBV0QQARIVChFQUk9UT0NPTF9KU09OX1JQQxACYgZwcm90bzM", [file_google_protobuf_struct]);
 
 /**
  * What a plugin is and wants. On disk: plugin.json, strict ProtoJSON (an unknown key is an error), at most 256 KiB; or
@@ -400,6 +400,13 @@ export type SlashCommandDeclaration = Message<"clawd.plugin.v1.SlashCommandDecla
    * @generated from field: string description = 2;
    */
   description: string;
+
+  /**
+   * What it takes by name, for programs that fill it in; none for one that takes words alone.
+   *
+   * @generated from field: repeated clawd.plugin.v1.SlashCommandArgument arguments = 3;
+   */
+  arguments: SlashCommandArgument[];
 };
 
 /**
@@ -408,6 +415,41 @@ export type SlashCommandDeclaration = Message<"clawd.plugin.v1.SlashCommandDecla
  */
 export const SlashCommandDeclarationSchema: GenMessage<SlashCommandDeclaration> = /*@__PURE__*/
   messageDesc(file_clawd_plugin_v1_manifest, 7);
+
+/**
+ * What a slash command takes.
+ *
+ * @generated from message clawd.plugin.v1.SlashCommandArgument
+ */
+export type SlashCommandArgument = Message<"clawd.plugin.v1.SlashCommandArgument"> & {
+  /**
+   * Its name; 1 to 64 characters without spaces.
+   *
+   * @generated from field: string name = 1;
+   */
+  name: string;
+
+  /**
+   * What it is, for people.
+   *
+   * @generated from field: string description = 2;
+   */
+  description: string;
+
+  /**
+   * True when there must be one.
+   *
+   * @generated from field: bool required = 3;
+   */
+  required: boolean;
+};
+
+/**
+ * Describes the message clawd.plugin.v1.SlashCommandArgument.
+ * Use `create(SlashCommandArgumentSchema)` to create a new message.
+ */
+export const SlashCommandArgumentSchema: GenMessage<SlashCommandArgument> = /*@__PURE__*/
+  messageDesc(file_clawd_plugin_v1_manifest, 8);
 
 /**
  * A tool as the model sees it.
@@ -456,7 +498,7 @@ export type ToolDeclaration = Message<"clawd.plugin.v1.ToolDeclaration"> & {
  * Use `create(ToolDeclarationSchema)` to create a new message.
  */
 export const ToolDeclarationSchema: GenMessage<ToolDeclaration> = /*@__PURE__*/
-  messageDesc(file_clawd_plugin_v1_manifest, 8);
+  messageDesc(file_clawd_plugin_v1_manifest, 9);
 
 /**
  * A permission that a plugin wants.
@@ -484,7 +526,7 @@ export type PermissionRequest = Message<"clawd.plugin.v1.PermissionRequest"> & {
  * Use `create(PermissionRequestSchema)` to create a new message.
  */
 export const PermissionRequestSchema: GenMessage<PermissionRequest> = /*@__PURE__*/
-  messageDesc(file_clawd_plugin_v1_manifest, 9);
+  messageDesc(file_clawd_plugin_v1_manifest, 10);
 
 /**
  * What a plugin needs of the machine.
@@ -533,7 +575,7 @@ export type Limits = Message<"clawd.plugin.v1.Limits"> & {
  * Use `create(LimitsSchema)` to create a new message.
  */
 export const LimitsSchema: GenMessage<Limits> = /*@__PURE__*/
-  messageDesc(file_clawd_plugin_v1_manifest, 10);
+  messageDesc(file_clawd_plugin_v1_manifest, 11);
 
 /**
  * How a process is spoken to.

@@ -686,7 +686,9 @@ type SlashCommandDeclaration struct {
 	// Without the slash: a letter, then letters, digits, hyphens.
 	Name string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
 	// What it does, for people.
-	Description   string `protobuf:"bytes,2,opt,name=description,proto3" json:"description,omitempty"`
+	Description string `protobuf:"bytes,2,opt,name=description,proto3" json:"description,omitempty"`
+	// What it takes by name, for programs that fill it in; none for one that takes words alone.
+	Arguments     []*SlashCommandArgument `protobuf:"bytes,3,rep,name=arguments,proto3" json:"arguments,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -735,6 +737,77 @@ func (x *SlashCommandDeclaration) GetDescription() string {
 	return ""
 }
 
+func (x *SlashCommandDeclaration) GetArguments() []*SlashCommandArgument {
+	if x != nil {
+		return x.Arguments
+	}
+	return nil
+}
+
+// What a slash command takes.
+type SlashCommandArgument struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Its name; 1 to 64 characters without spaces.
+	Name string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	// What it is, for people.
+	Description string `protobuf:"bytes,2,opt,name=description,proto3" json:"description,omitempty"`
+	// True when there must be one.
+	Required      bool `protobuf:"varint,3,opt,name=required,proto3" json:"required,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SlashCommandArgument) Reset() {
+	*x = SlashCommandArgument{}
+	mi := &file_clawd_plugin_v1_manifest_proto_msgTypes[8]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SlashCommandArgument) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SlashCommandArgument) ProtoMessage() {}
+
+func (x *SlashCommandArgument) ProtoReflect() protoreflect.Message {
+	mi := &file_clawd_plugin_v1_manifest_proto_msgTypes[8]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SlashCommandArgument.ProtoReflect.Descriptor instead.
+func (*SlashCommandArgument) Descriptor() ([]byte, []int) {
+	return file_clawd_plugin_v1_manifest_proto_rawDescGZIP(), []int{8}
+}
+
+func (x *SlashCommandArgument) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *SlashCommandArgument) GetDescription() string {
+	if x != nil {
+		return x.Description
+	}
+	return ""
+}
+
+func (x *SlashCommandArgument) GetRequired() bool {
+	if x != nil {
+		return x.Required
+	}
+	return false
+}
+
 // A tool as the model sees it.
 type ToolDeclaration struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -754,7 +827,7 @@ type ToolDeclaration struct {
 
 func (x *ToolDeclaration) Reset() {
 	*x = ToolDeclaration{}
-	mi := &file_clawd_plugin_v1_manifest_proto_msgTypes[8]
+	mi := &file_clawd_plugin_v1_manifest_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -766,7 +839,7 @@ func (x *ToolDeclaration) String() string {
 func (*ToolDeclaration) ProtoMessage() {}
 
 func (x *ToolDeclaration) ProtoReflect() protoreflect.Message {
-	mi := &file_clawd_plugin_v1_manifest_proto_msgTypes[8]
+	mi := &file_clawd_plugin_v1_manifest_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -779,7 +852,7 @@ func (x *ToolDeclaration) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ToolDeclaration.ProtoReflect.Descriptor instead.
 func (*ToolDeclaration) Descriptor() ([]byte, []int) {
-	return file_clawd_plugin_v1_manifest_proto_rawDescGZIP(), []int{8}
+	return file_clawd_plugin_v1_manifest_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *ToolDeclaration) GetName() string {
@@ -830,7 +903,7 @@ type PermissionRequest struct {
 
 func (x *PermissionRequest) Reset() {
 	*x = PermissionRequest{}
-	mi := &file_clawd_plugin_v1_manifest_proto_msgTypes[9]
+	mi := &file_clawd_plugin_v1_manifest_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -842,7 +915,7 @@ func (x *PermissionRequest) String() string {
 func (*PermissionRequest) ProtoMessage() {}
 
 func (x *PermissionRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_clawd_plugin_v1_manifest_proto_msgTypes[9]
+	mi := &file_clawd_plugin_v1_manifest_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -855,7 +928,7 @@ func (x *PermissionRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PermissionRequest.ProtoReflect.Descriptor instead.
 func (*PermissionRequest) Descriptor() ([]byte, []int) {
-	return file_clawd_plugin_v1_manifest_proto_rawDescGZIP(), []int{9}
+	return file_clawd_plugin_v1_manifest_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *PermissionRequest) GetPermission() string {
@@ -891,7 +964,7 @@ type Limits struct {
 
 func (x *Limits) Reset() {
 	*x = Limits{}
-	mi := &file_clawd_plugin_v1_manifest_proto_msgTypes[10]
+	mi := &file_clawd_plugin_v1_manifest_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -903,7 +976,7 @@ func (x *Limits) String() string {
 func (*Limits) ProtoMessage() {}
 
 func (x *Limits) ProtoReflect() protoreflect.Message {
-	mi := &file_clawd_plugin_v1_manifest_proto_msgTypes[10]
+	mi := &file_clawd_plugin_v1_manifest_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -916,7 +989,7 @@ func (x *Limits) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Limits.ProtoReflect.Descriptor instead.
 func (*Limits) Descriptor() ([]byte, []int) {
-	return file_clawd_plugin_v1_manifest_proto_rawDescGZIP(), []int{10}
+	return file_clawd_plugin_v1_manifest_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *Limits) GetMemoryMib() uint32 {
@@ -1014,10 +1087,15 @@ const file_clawd_plugin_v1_manifest_proto_rawDesc = "" +
 	"dimensions\"O\n" +
 	"\x17MemorySourceDeclaration\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12 \n" +
-	"\vdescription\x18\x02 \x01(\tR\vdescription\"O\n" +
+	"\vdescription\x18\x02 \x01(\tR\vdescription\"\x94\x01\n" +
 	"\x17SlashCommandDeclaration\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12 \n" +
-	"\vdescription\x18\x02 \x01(\tR\vdescription\"\xc1\x01\n" +
+	"\vdescription\x18\x02 \x01(\tR\vdescription\x12C\n" +
+	"\targuments\x18\x03 \x03(\v2%.clawd.plugin.v1.SlashCommandArgumentR\targuments\"h\n" +
+	"\x14SlashCommandArgument\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\x12 \n" +
+	"\vdescription\x18\x02 \x01(\tR\vdescription\x12\x1a\n" +
+	"\brequired\x18\x03 \x01(\bR\brequired\"\xc1\x01\n" +
 	"\x0fToolDeclaration\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12 \n" +
 	"\vdescription\x18\x02 \x01(\tR\vdescription\x12:\n" +
@@ -1058,7 +1136,7 @@ func file_clawd_plugin_v1_manifest_proto_rawDescGZIP() []byte {
 }
 
 var file_clawd_plugin_v1_manifest_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_clawd_plugin_v1_manifest_proto_msgTypes = make([]protoimpl.MessageInfo, 13)
+var file_clawd_plugin_v1_manifest_proto_msgTypes = make([]protoimpl.MessageInfo, 14)
 var file_clawd_plugin_v1_manifest_proto_goTypes = []any{
 	(Protocol)(0),                    // 0: clawd.plugin.v1.Protocol
 	(*Manifest)(nil),                 // 1: clawd.plugin.v1.Manifest
@@ -1069,35 +1147,37 @@ var file_clawd_plugin_v1_manifest_proto_goTypes = []any{
 	(*EmbedderDeclaration)(nil),      // 6: clawd.plugin.v1.EmbedderDeclaration
 	(*MemorySourceDeclaration)(nil),  // 7: clawd.plugin.v1.MemorySourceDeclaration
 	(*SlashCommandDeclaration)(nil),  // 8: clawd.plugin.v1.SlashCommandDeclaration
-	(*ToolDeclaration)(nil),          // 9: clawd.plugin.v1.ToolDeclaration
-	(*PermissionRequest)(nil),        // 10: clawd.plugin.v1.PermissionRequest
-	(*Limits)(nil),                   // 11: clawd.plugin.v1.Limits
-	nil,                              // 12: clawd.plugin.v1.Launch.EnvEntry
-	nil,                              // 13: clawd.plugin.v1.Launch.PlatformsEntry
-	(*structpb.Struct)(nil),          // 14: google.protobuf.Struct
+	(*SlashCommandArgument)(nil),     // 9: clawd.plugin.v1.SlashCommandArgument
+	(*ToolDeclaration)(nil),          // 10: clawd.plugin.v1.ToolDeclaration
+	(*PermissionRequest)(nil),        // 11: clawd.plugin.v1.PermissionRequest
+	(*Limits)(nil),                   // 12: clawd.plugin.v1.Limits
+	nil,                              // 13: clawd.plugin.v1.Launch.EnvEntry
+	nil,                              // 14: clawd.plugin.v1.Launch.PlatformsEntry
+	(*structpb.Struct)(nil),          // 15: google.protobuf.Struct
 }
 var file_clawd_plugin_v1_manifest_proto_depIdxs = []int32{
 	2,  // 0: clawd.plugin.v1.Manifest.launch:type_name -> clawd.plugin.v1.Launch
-	9,  // 1: clawd.plugin.v1.Manifest.tools:type_name -> clawd.plugin.v1.ToolDeclaration
-	10, // 2: clawd.plugin.v1.Manifest.permissions:type_name -> clawd.plugin.v1.PermissionRequest
-	11, // 3: clawd.plugin.v1.Manifest.limits:type_name -> clawd.plugin.v1.Limits
+	10, // 1: clawd.plugin.v1.Manifest.tools:type_name -> clawd.plugin.v1.ToolDeclaration
+	11, // 2: clawd.plugin.v1.Manifest.permissions:type_name -> clawd.plugin.v1.PermissionRequest
+	12, // 3: clawd.plugin.v1.Manifest.limits:type_name -> clawd.plugin.v1.Limits
 	4,  // 4: clawd.plugin.v1.Manifest.hooks:type_name -> clawd.plugin.v1.HookDeclaration
 	5,  // 5: clawd.plugin.v1.Manifest.model_providers:type_name -> clawd.plugin.v1.ModelProviderDeclaration
 	6,  // 6: clawd.plugin.v1.Manifest.embedders:type_name -> clawd.plugin.v1.EmbedderDeclaration
 	7,  // 7: clawd.plugin.v1.Manifest.memory_sources:type_name -> clawd.plugin.v1.MemorySourceDeclaration
 	8,  // 8: clawd.plugin.v1.Manifest.slash_commands:type_name -> clawd.plugin.v1.SlashCommandDeclaration
-	14, // 9: clawd.plugin.v1.Manifest.config_schema:type_name -> google.protobuf.Struct
-	14, // 10: clawd.plugin.v1.Manifest.config:type_name -> google.protobuf.Struct
-	12, // 11: clawd.plugin.v1.Launch.env:type_name -> clawd.plugin.v1.Launch.EnvEntry
-	13, // 12: clawd.plugin.v1.Launch.platforms:type_name -> clawd.plugin.v1.Launch.PlatformsEntry
+	15, // 9: clawd.plugin.v1.Manifest.config_schema:type_name -> google.protobuf.Struct
+	15, // 10: clawd.plugin.v1.Manifest.config:type_name -> google.protobuf.Struct
+	13, // 11: clawd.plugin.v1.Launch.env:type_name -> clawd.plugin.v1.Launch.EnvEntry
+	14, // 12: clawd.plugin.v1.Launch.platforms:type_name -> clawd.plugin.v1.Launch.PlatformsEntry
 	0,  // 13: clawd.plugin.v1.Launch.protocol:type_name -> clawd.plugin.v1.Protocol
-	14, // 14: clawd.plugin.v1.ToolDeclaration.input_schema:type_name -> google.protobuf.Struct
-	3,  // 15: clawd.plugin.v1.Launch.PlatformsEntry.value:type_name -> clawd.plugin.v1.PlatformCommand
-	16, // [16:16] is the sub-list for method output_type
-	16, // [16:16] is the sub-list for method input_type
-	16, // [16:16] is the sub-list for extension type_name
-	16, // [16:16] is the sub-list for extension extendee
-	0,  // [0:16] is the sub-list for field type_name
+	9,  // 14: clawd.plugin.v1.SlashCommandDeclaration.arguments:type_name -> clawd.plugin.v1.SlashCommandArgument
+	15, // 15: clawd.plugin.v1.ToolDeclaration.input_schema:type_name -> google.protobuf.Struct
+	3,  // 16: clawd.plugin.v1.Launch.PlatformsEntry.value:type_name -> clawd.plugin.v1.PlatformCommand
+	17, // [17:17] is the sub-list for method output_type
+	17, // [17:17] is the sub-list for method input_type
+	17, // [17:17] is the sub-list for extension type_name
+	17, // [17:17] is the sub-list for extension extendee
+	0,  // [0:17] is the sub-list for field type_name
 }
 
 func init() { file_clawd_plugin_v1_manifest_proto_init() }
@@ -1111,7 +1191,7 @@ func file_clawd_plugin_v1_manifest_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_clawd_plugin_v1_manifest_proto_rawDesc), len(file_clawd_plugin_v1_manifest_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   13,
+			NumMessages:   14,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

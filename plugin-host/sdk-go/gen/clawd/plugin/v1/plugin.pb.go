@@ -2306,7 +2306,11 @@ type RunSlashCommandRequest struct {
 	// The folder it works in.
 	Workspace string `protobuf:"bytes,4,opt,name=workspace,proto3" json:"workspace,omitempty"`
 	// For the host's services while the answer is waited for.
-	CallId        string `protobuf:"bytes,5,opt,name=call_id,json=callId,proto3" json:"call_id,omitempty"`
+	CallId string `protobuf:"bytes,5,opt,name=call_id,json=callId,proto3" json:"call_id,omitempty"`
+	// What a program filled in by name, for a command with arguments; `args` has the same as words then.
+	Named map[string]string `protobuf:"bytes,6,rep,name=named,proto3" json:"named,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
+	// True when the caller takes messages beside the text.
+	Whole         bool `protobuf:"varint,7,opt,name=whole,proto3" json:"whole,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2376,6 +2380,20 @@ func (x *RunSlashCommandRequest) GetCallId() string {
 	return ""
 }
 
+func (x *RunSlashCommandRequest) GetNamed() map[string]string {
+	if x != nil {
+		return x.Named
+	}
+	return nil
+}
+
+func (x *RunSlashCommandRequest) GetWhole() bool {
+	if x != nil {
+		return x.Whole
+	}
+	return false
+}
+
 // What becomes of the message.
 type RunSlashCommandResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -2385,7 +2403,10 @@ type RunSlashCommandResponse struct {
 	//
 	//	*RunSlashCommandResponse_Say
 	//	*RunSlashCommandResponse_Show
-	Outcome       isRunSlashCommandResponse_Outcome `protobuf_oneof:"outcome"`
+	Outcome isRunSlashCommandResponse_Outcome `protobuf_oneof:"outcome"`
+	// Where `whole` was asked for: all that it says, pictures and resources included, each in the form of a PromptMessage of the Model
+	// Context Protocol. The outcome says as much of it as fits into a text.
+	Messages      []*structpb.Struct `protobuf:"bytes,3,rep,name=messages,proto3" json:"messages,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2443,6 +2464,13 @@ func (x *RunSlashCommandResponse) GetShow() string {
 		}
 	}
 	return ""
+}
+
+func (x *RunSlashCommandResponse) GetMessages() []*structpb.Struct {
+	if x != nil {
+		return x.Messages
+	}
+	return nil
 }
 
 type isRunSlashCommandResponse_Outcome interface {
@@ -2770,17 +2798,24 @@ const file_clawd_plugin_v1_plugin_proto_rawDesc = "" +
 	"\vdocument_id\x18\x01 \x01(\tR\n" +
 	"documentId\x12\x12\n" +
 	"\x04text\x18\x02 \x01(\tR\x04text\x12\x14\n" +
-	"\x05title\x18\x03 \x01(\tR\x05title\"\x9c\x01\n" +
+	"\x05title\x18\x03 \x01(\tR\x05title\"\xb6\x02\n" +
 	"\x16RunSlashCommandRequest\x12\x18\n" +
 	"\acommand\x18\x01 \x01(\tR\acommand\x12\x12\n" +
 	"\x04args\x18\x02 \x01(\tR\x04args\x12\x1d\n" +
 	"\n" +
 	"session_id\x18\x03 \x01(\tR\tsessionId\x12\x1c\n" +
 	"\tworkspace\x18\x04 \x01(\tR\tworkspace\x12\x17\n" +
-	"\acall_id\x18\x05 \x01(\tR\x06callId\"N\n" +
+	"\acall_id\x18\x05 \x01(\tR\x06callId\x12H\n" +
+	"\x05named\x18\x06 \x03(\v22.clawd.plugin.v1.RunSlashCommandRequest.NamedEntryR\x05named\x12\x14\n" +
+	"\x05whole\x18\a \x01(\bR\x05whole\x1a8\n" +
+	"\n" +
+	"NamedEntry\x12\x10\n" +
+	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"\x83\x01\n" +
 	"\x17RunSlashCommandResponse\x12\x12\n" +
 	"\x03say\x18\x01 \x01(\tH\x00R\x03say\x12\x14\n" +
-	"\x04show\x18\x02 \x01(\tH\x00R\x04showB\t\n" +
+	"\x04show\x18\x02 \x01(\tH\x00R\x04show\x123\n" +
+	"\bmessages\x18\x03 \x03(\v2\x17.google.protobuf.StructR\bmessagesB\t\n" +
 	"\aoutcome\"2\n" +
 	"\fDrainRequest\x12\"\n" +
 	"\rtime_limit_ms\x18\x01 \x01(\rR\vtimeLimitMs\"\x0f\n" +
@@ -2826,7 +2861,7 @@ func file_clawd_plugin_v1_plugin_proto_rawDescGZIP() []byte {
 }
 
 var file_clawd_plugin_v1_plugin_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_clawd_plugin_v1_plugin_proto_msgTypes = make([]protoimpl.MessageInfo, 37)
+var file_clawd_plugin_v1_plugin_proto_msgTypes = make([]protoimpl.MessageInfo, 38)
 var file_clawd_plugin_v1_plugin_proto_goTypes = []any{
 	(Wire)(0),                       // 0: clawd.plugin.v1.Wire
 	(*Boot)(nil),                    // 1: clawd.plugin.v1.Boot
@@ -2866,65 +2901,68 @@ var file_clawd_plugin_v1_plugin_proto_goTypes = []any{
 	(*DrainResponse)(nil),           // 35: clawd.plugin.v1.DrainResponse
 	(*ShutdownRequest)(nil),         // 36: clawd.plugin.v1.ShutdownRequest
 	(*ShutdownResponse)(nil),        // 37: clawd.plugin.v1.ShutdownResponse
-	(*structpb.Struct)(nil),         // 38: google.protobuf.Struct
-	(*ToolDeclaration)(nil),         // 39: clawd.plugin.v1.ToolDeclaration
-	(*structpb.Value)(nil),          // 40: google.protobuf.Value
+	nil,                             // 38: clawd.plugin.v1.RunSlashCommandRequest.NamedEntry
+	(*structpb.Struct)(nil),         // 39: google.protobuf.Struct
+	(*ToolDeclaration)(nil),         // 40: clawd.plugin.v1.ToolDeclaration
+	(*structpb.Value)(nil),          // 41: google.protobuf.Value
 }
 var file_clawd_plugin_v1_plugin_proto_depIdxs = []int32{
 	0,  // 0: clawd.plugin.v1.Hello.wire:type_name -> clawd.plugin.v1.Wire
-	38, // 1: clawd.plugin.v1.InitializeRequest.config:type_name -> google.protobuf.Struct
-	39, // 2: clawd.plugin.v1.InitializeResponse.tools:type_name -> clawd.plugin.v1.ToolDeclaration
-	38, // 3: clawd.plugin.v1.ConfigureRequest.config:type_name -> google.protobuf.Struct
-	39, // 4: clawd.plugin.v1.ListToolsResponse.tools:type_name -> clawd.plugin.v1.ToolDeclaration
-	38, // 5: clawd.plugin.v1.CallToolRequest.args:type_name -> google.protobuf.Struct
+	39, // 1: clawd.plugin.v1.InitializeRequest.config:type_name -> google.protobuf.Struct
+	40, // 2: clawd.plugin.v1.InitializeResponse.tools:type_name -> clawd.plugin.v1.ToolDeclaration
+	39, // 3: clawd.plugin.v1.ConfigureRequest.config:type_name -> google.protobuf.Struct
+	40, // 4: clawd.plugin.v1.ListToolsResponse.tools:type_name -> clawd.plugin.v1.ToolDeclaration
+	39, // 5: clawd.plugin.v1.CallToolRequest.args:type_name -> google.protobuf.Struct
 	12, // 6: clawd.plugin.v1.CallToolResponse.result:type_name -> clawd.plugin.v1.ToolResult
 	11, // 7: clawd.plugin.v1.CallToolResponse.output:type_name -> clawd.plugin.v1.OutputChunk
 	17, // 8: clawd.plugin.v1.StreamHooksRequest.event:type_name -> clawd.plugin.v1.HookEvent
 	18, // 9: clawd.plugin.v1.StreamHooksResponse.answer:type_name -> clawd.plugin.v1.HookAnswer
 	17, // 10: clawd.plugin.v1.RunHookRequest.event:type_name -> clawd.plugin.v1.HookEvent
 	18, // 11: clawd.plugin.v1.RunHookResponse.answer:type_name -> clawd.plugin.v1.HookAnswer
-	38, // 12: clawd.plugin.v1.HookEvent.value:type_name -> google.protobuf.Struct
-	38, // 13: clawd.plugin.v1.HookAnswer.modify:type_name -> google.protobuf.Struct
-	40, // 14: clawd.plugin.v1.HookAnswer.answer:type_name -> google.protobuf.Value
+	39, // 12: clawd.plugin.v1.HookEvent.value:type_name -> google.protobuf.Struct
+	39, // 13: clawd.plugin.v1.HookAnswer.modify:type_name -> google.protobuf.Struct
+	41, // 14: clawd.plugin.v1.HookAnswer.answer:type_name -> google.protobuf.Value
 	20, // 15: clawd.plugin.v1.GenerateRequest.messages:type_name -> clawd.plugin.v1.ModelMessage
-	39, // 16: clawd.plugin.v1.GenerateRequest.tools:type_name -> clawd.plugin.v1.ToolDeclaration
+	40, // 16: clawd.plugin.v1.GenerateRequest.tools:type_name -> clawd.plugin.v1.ToolDeclaration
 	21, // 17: clawd.plugin.v1.ModelMessage.parts:type_name -> clawd.plugin.v1.ModelPart
 	22, // 18: clawd.plugin.v1.ModelPart.call:type_name -> clawd.plugin.v1.ModelCall
 	23, // 19: clawd.plugin.v1.ModelPart.result:type_name -> clawd.plugin.v1.ModelCallResult
-	38, // 20: clawd.plugin.v1.ModelCall.args:type_name -> google.protobuf.Struct
+	39, // 20: clawd.plugin.v1.ModelCall.args:type_name -> google.protobuf.Struct
 	21, // 21: clawd.plugin.v1.GenerateResponse.part:type_name -> clawd.plugin.v1.ModelPart
 	25, // 22: clawd.plugin.v1.GenerateResponse.end:type_name -> clawd.plugin.v1.GenerateEnd
 	26, // 23: clawd.plugin.v1.GenerateResponse.failure:type_name -> clawd.plugin.v1.GenerateFailure
 	29, // 24: clawd.plugin.v1.EmbedResponse.vectors:type_name -> clawd.plugin.v1.Vector
-	3,  // 25: clawd.plugin.v1.PluginService.Initialize:input_type -> clawd.plugin.v1.InitializeRequest
-	5,  // 26: clawd.plugin.v1.PluginService.Configure:input_type -> clawd.plugin.v1.ConfigureRequest
-	7,  // 27: clawd.plugin.v1.PluginService.ListTools:input_type -> clawd.plugin.v1.ListToolsRequest
-	9,  // 28: clawd.plugin.v1.PluginService.CallTool:input_type -> clawd.plugin.v1.CallToolRequest
-	34, // 29: clawd.plugin.v1.PluginService.Drain:input_type -> clawd.plugin.v1.DrainRequest
-	36, // 30: clawd.plugin.v1.PluginService.Shutdown:input_type -> clawd.plugin.v1.ShutdownRequest
-	13, // 31: clawd.plugin.v1.HookService.StreamHooks:input_type -> clawd.plugin.v1.StreamHooksRequest
-	15, // 32: clawd.plugin.v1.HookService.RunHook:input_type -> clawd.plugin.v1.RunHookRequest
-	19, // 33: clawd.plugin.v1.ModelService.Generate:input_type -> clawd.plugin.v1.GenerateRequest
-	27, // 34: clawd.plugin.v1.EmbedService.Embed:input_type -> clawd.plugin.v1.EmbedRequest
-	30, // 35: clawd.plugin.v1.MemorySourceService.ListDocuments:input_type -> clawd.plugin.v1.ListDocumentsRequest
-	32, // 36: clawd.plugin.v1.SlashCommandService.RunSlashCommand:input_type -> clawd.plugin.v1.RunSlashCommandRequest
-	4,  // 37: clawd.plugin.v1.PluginService.Initialize:output_type -> clawd.plugin.v1.InitializeResponse
-	6,  // 38: clawd.plugin.v1.PluginService.Configure:output_type -> clawd.plugin.v1.ConfigureResponse
-	8,  // 39: clawd.plugin.v1.PluginService.ListTools:output_type -> clawd.plugin.v1.ListToolsResponse
-	10, // 40: clawd.plugin.v1.PluginService.CallTool:output_type -> clawd.plugin.v1.CallToolResponse
-	35, // 41: clawd.plugin.v1.PluginService.Drain:output_type -> clawd.plugin.v1.DrainResponse
-	37, // 42: clawd.plugin.v1.PluginService.Shutdown:output_type -> clawd.plugin.v1.ShutdownResponse
-	14, // 43: clawd.plugin.v1.HookService.StreamHooks:output_type -> clawd.plugin.v1.StreamHooksResponse
-	16, // 44: clawd.plugin.v1.HookService.RunHook:output_type -> clawd.plugin.v1.RunHookResponse
-	24, // 45: clawd.plugin.v1.ModelService.Generate:output_type -> clawd.plugin.v1.GenerateResponse
-	28, // 46: clawd.plugin.v1.EmbedService.Embed:output_type -> clawd.plugin.v1.EmbedResponse
-	31, // 47: clawd.plugin.v1.MemorySourceService.ListDocuments:output_type -> clawd.plugin.v1.ListDocumentsResponse
-	33, // 48: clawd.plugin.v1.SlashCommandService.RunSlashCommand:output_type -> clawd.plugin.v1.RunSlashCommandResponse
-	37, // [37:49] is the sub-list for method output_type
-	25, // [25:37] is the sub-list for method input_type
-	25, // [25:25] is the sub-list for extension type_name
-	25, // [25:25] is the sub-list for extension extendee
-	0,  // [0:25] is the sub-list for field type_name
+	38, // 25: clawd.plugin.v1.RunSlashCommandRequest.named:type_name -> clawd.plugin.v1.RunSlashCommandRequest.NamedEntry
+	39, // 26: clawd.plugin.v1.RunSlashCommandResponse.messages:type_name -> google.protobuf.Struct
+	3,  // 27: clawd.plugin.v1.PluginService.Initialize:input_type -> clawd.plugin.v1.InitializeRequest
+	5,  // 28: clawd.plugin.v1.PluginService.Configure:input_type -> clawd.plugin.v1.ConfigureRequest
+	7,  // 29: clawd.plugin.v1.PluginService.ListTools:input_type -> clawd.plugin.v1.ListToolsRequest
+	9,  // 30: clawd.plugin.v1.PluginService.CallTool:input_type -> clawd.plugin.v1.CallToolRequest
+	34, // 31: clawd.plugin.v1.PluginService.Drain:input_type -> clawd.plugin.v1.DrainRequest
+	36, // 32: clawd.plugin.v1.PluginService.Shutdown:input_type -> clawd.plugin.v1.ShutdownRequest
+	13, // 33: clawd.plugin.v1.HookService.StreamHooks:input_type -> clawd.plugin.v1.StreamHooksRequest
+	15, // 34: clawd.plugin.v1.HookService.RunHook:input_type -> clawd.plugin.v1.RunHookRequest
+	19, // 35: clawd.plugin.v1.ModelService.Generate:input_type -> clawd.plugin.v1.GenerateRequest
+	27, // 36: clawd.plugin.v1.EmbedService.Embed:input_type -> clawd.plugin.v1.EmbedRequest
+	30, // 37: clawd.plugin.v1.MemorySourceService.ListDocuments:input_type -> clawd.plugin.v1.ListDocumentsRequest
+	32, // 38: clawd.plugin.v1.SlashCommandService.RunSlashCommand:input_type -> clawd.plugin.v1.RunSlashCommandRequest
+	4,  // 39: clawd.plugin.v1.PluginService.Initialize:output_type -> clawd.plugin.v1.InitializeResponse
+	6,  // 40: clawd.plugin.v1.PluginService.Configure:output_type -> clawd.plugin.v1.ConfigureResponse
+	8,  // 41: clawd.plugin.v1.PluginService.ListTools:output_type -> clawd.plugin.v1.ListToolsResponse
+	10, // 42: clawd.plugin.v1.PluginService.CallTool:output_type -> clawd.plugin.v1.CallToolResponse
+	35, // 43: clawd.plugin.v1.PluginService.Drain:output_type -> clawd.plugin.v1.DrainResponse
+	37, // 44: clawd.plugin.v1.PluginService.Shutdown:output_type -> clawd.plugin.v1.ShutdownResponse
+	14, // 45: clawd.plugin.v1.HookService.StreamHooks:output_type -> clawd.plugin.v1.StreamHooksResponse
+	16, // 46: clawd.plugin.v1.HookService.RunHook:output_type -> clawd.plugin.v1.RunHookResponse
+	24, // 47: clawd.plugin.v1.ModelService.Generate:output_type -> clawd.plugin.v1.GenerateResponse
+	28, // 48: clawd.plugin.v1.EmbedService.Embed:output_type -> clawd.plugin.v1.EmbedResponse
+	31, // 49: clawd.plugin.v1.MemorySourceService.ListDocuments:output_type -> clawd.plugin.v1.ListDocumentsResponse
+	33, // 50: clawd.plugin.v1.SlashCommandService.RunSlashCommand:output_type -> clawd.plugin.v1.RunSlashCommandResponse
+	39, // [39:51] is the sub-list for method output_type
+	27, // [27:39] is the sub-list for method input_type
+	27, // [27:27] is the sub-list for extension type_name
+	27, // [27:27] is the sub-list for extension extendee
+	0,  // [0:27] is the sub-list for field type_name
 }
 
 func init() { file_clawd_plugin_v1_plugin_proto_init() }
@@ -2972,7 +3010,7 @@ func file_clawd_plugin_v1_plugin_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_clawd_plugin_v1_plugin_proto_rawDesc), len(file_clawd_plugin_v1_plugin_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   37,
+			NumMessages:   38,
 			NumExtensions: 0,
 			NumServices:   6,
 		},

@@ -135,12 +135,24 @@ class MemorySourceDeclaration(_message.Message):
     def __init__(self, name: _Optional[str] = ..., description: _Optional[str] = ...) -> None: ...
 
 class SlashCommandDeclaration(_message.Message):
-    __slots__ = ("name", "description")
+    __slots__ = ("name", "description", "arguments")
     NAME_FIELD_NUMBER: _ClassVar[int]
     DESCRIPTION_FIELD_NUMBER: _ClassVar[int]
+    ARGUMENTS_FIELD_NUMBER: _ClassVar[int]
     name: str
     description: str
-    def __init__(self, name: _Optional[str] = ..., description: _Optional[str] = ...) -> None: ...
+    arguments: _containers.RepeatedCompositeFieldContainer[SlashCommandArgument]
+    def __init__(self, name: _Optional[str] = ..., description: _Optional[str] = ..., arguments: _Optional[_Iterable[_Union[SlashCommandArgument, _Mapping]]] = ...) -> None: ...
+
+class SlashCommandArgument(_message.Message):
+    __slots__ = ("name", "description", "required")
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    DESCRIPTION_FIELD_NUMBER: _ClassVar[int]
+    REQUIRED_FIELD_NUMBER: _ClassVar[int]
+    name: str
+    description: str
+    required: bool
+    def __init__(self, name: _Optional[str] = ..., description: _Optional[str] = ..., required: bool = ...) -> None: ...
 
 class ToolDeclaration(_message.Message):
     __slots__ = ("name", "description", "input_schema", "rerun_safe", "timeout_ms")

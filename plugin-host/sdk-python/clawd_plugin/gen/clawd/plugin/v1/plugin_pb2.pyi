@@ -327,26 +327,39 @@ class ListDocumentsResponse(_message.Message):
     def __init__(self, document_id: _Optional[str] = ..., text: _Optional[str] = ..., title: _Optional[str] = ...) -> None: ...
 
 class RunSlashCommandRequest(_message.Message):
-    __slots__ = ("command", "args", "session_id", "workspace", "call_id")
+    __slots__ = ("command", "args", "session_id", "workspace", "call_id", "named", "whole")
+    class NamedEntry(_message.Message):
+        __slots__ = ("key", "value")
+        KEY_FIELD_NUMBER: _ClassVar[int]
+        VALUE_FIELD_NUMBER: _ClassVar[int]
+        key: str
+        value: str
+        def __init__(self, key: _Optional[str] = ..., value: _Optional[str] = ...) -> None: ...
     COMMAND_FIELD_NUMBER: _ClassVar[int]
     ARGS_FIELD_NUMBER: _ClassVar[int]
     SESSION_ID_FIELD_NUMBER: _ClassVar[int]
     WORKSPACE_FIELD_NUMBER: _ClassVar[int]
     CALL_ID_FIELD_NUMBER: _ClassVar[int]
+    NAMED_FIELD_NUMBER: _ClassVar[int]
+    WHOLE_FIELD_NUMBER: _ClassVar[int]
     command: str
     args: str
     session_id: str
     workspace: str
     call_id: str
-    def __init__(self, command: _Optional[str] = ..., args: _Optional[str] = ..., session_id: _Optional[str] = ..., workspace: _Optional[str] = ..., call_id: _Optional[str] = ...) -> None: ...
+    named: _containers.ScalarMap[str, str]
+    whole: bool
+    def __init__(self, command: _Optional[str] = ..., args: _Optional[str] = ..., session_id: _Optional[str] = ..., workspace: _Optional[str] = ..., call_id: _Optional[str] = ..., named: _Optional[_Mapping[str, str]] = ..., whole: bool = ...) -> None: ...
 
 class RunSlashCommandResponse(_message.Message):
-    __slots__ = ("say", "show")
+    __slots__ = ("say", "show", "messages")
     SAY_FIELD_NUMBER: _ClassVar[int]
     SHOW_FIELD_NUMBER: _ClassVar[int]
+    MESSAGES_FIELD_NUMBER: _ClassVar[int]
     say: str
     show: str
-    def __init__(self, say: _Optional[str] = ..., show: _Optional[str] = ...) -> None: ...
+    messages: _containers.RepeatedCompositeFieldContainer[_struct_pb2.Struct]
+    def __init__(self, say: _Optional[str] = ..., show: _Optional[str] = ..., messages: _Optional[_Iterable[_Union[_struct_pb2.Struct, _Mapping]]] = ...) -> None: ...
 
 class DrainRequest(_message.Message):
     __slots__ = ("time_limit_ms",)
