@@ -4,7 +4,8 @@ import { createServer, request } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
-import { type Bench, openBench } from "./kit/claw.ts";
+import type { Bench } from "./kit/claw.ts";
+import { openMcpBench } from "./mcp/mcp-house.ts";
 import { type HttpServe, serveHttp } from "./mcp-server/mcp-visitor.ts";
 
 const SUITE = join(import.meta.dirname, "../node_modules/@modelcontextprotocol/conformance/dist/index.js");
@@ -26,15 +27,15 @@ const TOOLS = {
   test_elicitation_sep1330_enums: "ask_choices",
 };
 
-const PROMPTS = { test_simple_prompt: "conformance-greet", test_prompt_with_arguments: "conformance-greet" };
+/** And a server behind the daemon has what no plugin has. */
+const SUITE_SERVER = join(import.meta.dirname, "mcp-server/suite-server.mjs");
 
-/** What a server that offers just what clawd has cannot show; docs/mcp.md says why of each. */
-const NOT_OFFERED = [
-  "tools-call-sampling",
-  ...["resources-read-text", "resources-read-binary", "resources-templates-read"],
-  ...["resources-subscribe", "resources-unsubscribe"],
-  ...["prompts-get-embedded-resource", "prompts-get-with-image"],
-];
+const PROMPTS = {
+  test_simple_prompt: "conformance-greet",
+  test_prompt_with_arguments: "conformance-greet",
+  test_prompt_with_embedded_resource: "mcp_suite_with-resource",
+  test_prompt_with_image: "mcp_suite_with-image",
+};
 
 const closers: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
@@ -72,13 +73,20 @@ function runSuite(bench: Bench, url: string, ...more: readonly string[]): Promis
   });
 }
 
-test("every conformance scenario passes but those about what clawd does not offer", { timeout: 180_000 }, async () => {
-  const bench = await openBench();
+test("every conformance scenario passes, over tools of a plugin and a server behind the daemon", {
+  timeout: 180_000,
+}, async () => {
+  const bench = await openMcpBench();
   closers.push(() => bench.close());
-  expect((await bench.claw("plugin", "install", PLUGIN, "--yes", "--trust")).code).toBe(0);
   const offered = Object.entries(TOOLS).flatMap(([name, tool]) => ["--tool", `${name}=plugin_conformance_${tool}`]);
+  offered.push("--tool", "test_sampling=mcp_suite_sample");
   const prompts = Object.entries(PROMPTS).flatMap(([name, command]) => ["--prompt", `${name}=${command}`]);
-  const served = await serveHttp(bench, "--allow", "plugin_conformance_*", ...offered, ...prompts);
+  const suite = { command: process.execPath, args: [SUITE_SERVER], sampling_tokens: 10_000, sampling_ask: false };
+  await bench.servers({ suite });
+  expect((await bench.claw("plugin", "install", PLUGIN, "--yes", "--trust")).code).toBe(0);
+  await bench.heard("suite");
+  const allowed = ["plugin_conformance_*", "mcp_suite_*"].flatMap((tools) => ["--allow", tools]);
+  const served = await serveHttp(bench, ...allowed, ...offered, ...prompts, "--resources", "suite", "--client-model");
   closers.push(async () => {
     const ended = once(served.child, "exit");
     if (served.child.kill("SIGTERM")) await ended;
@@ -88,7 +96,7 @@ test("every conformance scenario passes but those about what clawd does not offe
   const rows = [...said.matchAll(/^([✓✗]) ([\w-]+): (\d+) passed, (\d+) failed/gm)];
   const failed = rows.filter(([, mark]) => mark === "✗").map(([, , name]) => name);
   console.info(`conformance server: ${rows.length - failed.length} of ${rows.length} scenarios pass`);
-  expect(rows.length).toBeGreaterThan(25);
-  expect(failed.sort()).toEqual([...NOT_OFFERED].sort());
+  expect(rows.length).toBeGreaterThan(29);
+  expect(failed).toEqual([]);
   expect(await runSuite(bench, url, "--scenario", "json-schema-2020-12")).toMatch(/Passed: \d+\/\d+, 0 failed/);
 });

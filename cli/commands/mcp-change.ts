@@ -1,14 +1,14 @@
 import { readFile } from "node:fs/promises";
 import { basename, resolve } from "node:path";
 import type { JsonObject } from "@bufbuild/protobuf";
-import { McpService } from "../../proto/gen/clawd/v1/mcp_pb.ts";
+import { type McpServer, McpService } from "../../proto/gen/clawd/v1/mcp_pb.ts";
 import type { Arguments } from "../args.ts";
 import { type Context, withDaemon } from "../command.ts";
 import { escapeLine } from "../escape.ts";
-import { isInterrupt, readKey } from "../key.ts";
 import { printJson } from "../proto-json.ts";
 import { EXIT, errorCode, fail, ok, type Result, thrownText } from "../trouble.ts";
 import { findServer, showWhole } from "./mcp.ts";
+import { askYes, fetchPackages, sayFetch, unfetched } from "./mcp-update.ts";
 
 /** Servers are started and stopped by a change, one after the other. */
 const CHANGE_LIMIT_MS = 120_000;
@@ -18,7 +18,7 @@ export function addMcpServer(context: Context, args: Arguments): Promise<number>
   const [name = ""] = args.positionals;
   const entry = entryOf(args);
   if (!entry.ok) return Promise.resolve(context.report(entry.trouble));
-  return addServers(context, args, { [name]: entry.value });
+  return addServers(context, args, { [name]: entry.value }, () => Promise.resolve(true));
 }
 
 /** `claw mcp import FILE`: the servers of a file of another program, e.g. .mcp.json or claude_desktop_config.json. */
@@ -34,7 +34,10 @@ export async function importMcpServers(context: Context, args: Arguments): Promi
     const hint = missing ? "name a file of another program, such as .mcp.json" : "mend the file, or name another";
     return context.report(fail("failed", what, hint).trouble);
   }
-  if (isObject(servers)) return addServers(context, args, servers);
+  if (isObject(servers))
+    return addServers(context, args, servers, (which) =>
+      args.on("yes") ? Promise.resolve(true) : mayFetch(context, which),
+    );
   return context.report(fail("failed", `${file} holds no table "mcpServers"`, "name a file that does").trouble);
 }
 
@@ -58,13 +61,14 @@ export function approveMcpServer(context: Context, args: Arguments): Promise<num
     const found = await findServer(context, daemon, name);
     if (!found.ok) return context.report(found.trouble);
     const { waitsFor, sha256 } = found.value;
-    if (waitsFor === "" || waitsFor === "login") {
-      const what = waitsFor === "" ? "waits for nothing" : `waits for a login: claw mcp login ${escapeLine(name)}`;
+    if (waitsFor !== "approval" && waitsFor !== "confirmation") {
+      const next = waitsFor === "login" ? "a login: claw mcp login" : "its package: claw mcp update";
+      const what = waitsFor === "" ? "waits for nothing" : `waits for ${next} ${escapeLine(name)}`;
       screen.note(`${escapeLine(name)} ${what}`);
       return EXIT.done;
     }
     showWhole(screen, found.value);
-    const agreed = args.on("yes") ? true : await askYes(context, waitsFor);
+    const agreed = args.on("yes") ? true : await askApproval(context, waitsFor);
     if (agreed === undefined) return EXIT.interrupted;
     if (!agreed) {
       screen.note("not approved");
@@ -74,7 +78,9 @@ export function approveMcpServer(context: Context, args: Arguments): Promise<num
     const said = await daemon.call(McpService.method.approveServer, request, { limitMs: CHANGE_LIMIT_MS });
     if (!said.ok) return context.report(said.trouble);
     screen.note(`approved ${escapeLine(name)}`);
-    return EXIT.done;
+    // The yes was said to this, too.
+    const left = await unfetched(context, daemon, [name]);
+    return left.ok ? fetchPackages(context, daemon, left.value) : context.report(left.trouble);
   });
 }
 
@@ -93,7 +99,13 @@ export function reloadMcpServers(context: Context, args: Arguments): Promise<num
   });
 }
 
-function addServers(context: Context, args: Arguments, servers: JsonObject): Promise<number> {
+/** @param agree is asked about servers whose packages npx would fetch; undefined for an interrupt */
+function addServers(
+  context: Context,
+  args: Arguments,
+  servers: JsonObject,
+  agree: (which: readonly McpServer[]) => Promise<boolean | undefined>,
+): Promise<number> {
   const { screen } = context;
   return withDaemon(context, async (daemon) => {
     const request = { servers, replace: args.on("replace") };
@@ -106,12 +118,16 @@ function addServers(context: Context, args: Arguments, servers: JsonObject): Pro
         `added ${names.map(escapeLine).join(", ")} to ${escapeLine(file)}; claw mcp show ${names.length === 1 ? escapeLine(names[0] ?? "NAME") : "NAME"} says what it may touch`,
       );
     for (const warning of fetchersAmong(servers)) screen.note(screen.paintNote("yellow", `! ${warning}`));
-    return EXIT.done;
+    const left = await unfetched(context, daemon, names);
+    if (!left.ok) return context.report(left.trouble);
+    const agreed = left.value.length === 0 || (await agree(left.value));
+    if (agreed === undefined) return EXIT.interrupted;
+    return agreed ? fetchPackages(context, daemon, left.value) : EXIT.done;
   });
 }
 
 /** Programs that get the server over the network at each start, which the sandbox of a server does not have. */
-const FETCHERS = ["npx", "pnpm", "bunx", "uvx", "pipx", "docker"];
+const FETCHERS = ["pnpm", "bunx", "uvx", "pipx", "docker"];
 
 function fetchersAmong(servers: JsonObject): readonly string[] {
   return Object.entries(servers).flatMap(([name, entry]) => {
@@ -158,17 +174,22 @@ function pairs(given: readonly string[], between: string, form: string): Result<
 }
 
 /** Undefined for an interrupt. */
-async function askYes(context: Context, waitsFor: string): Promise<boolean | undefined> {
+async function mayFetch(context: Context, which: readonly McpServer[]): Promise<boolean | undefined> {
+  for (const one of which) context.screen.note(`${escapeLine(one.name)} fetches ${sayFetch(one)}`);
+  if (context.attended) return askYes(context, "fetch them now?");
+  context.screen.note("nobody is at a terminal to say yes; claw mcp update NAME fetches one");
+  return false;
+}
+
+/** Undefined for an interrupt. */
+async function askApproval(context: Context, waitsFor: string): Promise<boolean | undefined> {
   const { screen } = context;
   if (!context.attended) {
     screen.note("nobody is at a terminal to say yes; the same command with --yes does");
     return false;
   }
   const what = waitsFor === "approval" ? "let it run with this, here?" : "go on with these tools as they are now?";
-  const show = (): void => screen.ask(`${what} [y] yes · [n] no `);
-  const key = await readKey(context.stdin, { wanted: ["y", "n"], show }, new AbortController().signal);
-  screen.unask();
-  return isInterrupt(key) ? undefined : key === "y";
+  return askYes(context, what);
 }
 
 function isObject(value: unknown): value is JsonObject {

@@ -7,8 +7,11 @@ import type { Context } from "../command.ts";
 import { escapeLine } from "../escape.ts";
 import { openHouse } from "../mcp-server/house.ts";
 import { isLoopbackHost, openHttpDoor } from "../mcp-server/http-door.ts";
+import { openListNews } from "../mcp-server/list-news.ts";
 import type { Shop } from "../mcp-server/mcp-server.ts";
 import { openOffer, readToolChoice, type ToolChoice } from "../mcp-server/offered-tools.ts";
+import { passResources } from "../mcp-server/passed-resources.ts";
+import { listShown } from "../mcp-server/prompts.ts";
 import { serveOverStdio } from "../mcp-server/stdio-door.ts";
 import { openVisitor, type Visitor } from "../mcp-server/visitor.ts";
 import { printJson } from "../proto-json.ts";
@@ -22,7 +25,7 @@ const TOKEN_MIN_CHARS = 16;
 export async function serveMcp(context: Context, args: Arguments): Promise<number> {
   const plan = await readPlan(context, args);
   if (!plan.ok) return context.report(plan.trouble);
-  const { workspace, choices, prompts, address, token } = plan.value;
+  const { workspace, choices, prompts, servers, address, token } = plan.value;
   // A client that waits for its first answer learns at once what is wrong with the daemon.
   const dialled = await context.dial();
   if (!dialled.ok) return context.report(dialled.trouble);
@@ -30,10 +33,24 @@ export async function serveMcp(context: Context, args: Arguments): Promise<numbe
   const house = openHouse(() => context.dial());
   const version = (JSON.parse(readFileSync(join(context.packageRoot, "package.json"), "utf8")) as { version: string })
     .version;
+  const complain = (text: string) => context.screen.note(`claw: ${escapeLine(text)}`);
+  const offer = openOffer(house, workspace, choices);
+  const passed = servers.length === 0 ? undefined : passResources(house, workspace, servers, complain);
+  const looks = {
+    tools: async () => asText(await offer.list()),
+    prompts: async () => asText(await listShown({ house, workspace, choices: prompts })),
+  };
+  const news = openListNews({ house, workspace, looks, servers: passed?.names ?? (async () => ok([])) });
   const shop: Shop = {
-    house,
-    offer: openOffer(house, workspace, choices),
-    plan: { version, workspace, allow: args.list("allow"), yolo: args.on("yolo"), prompts },
+    ...{ house, offer, passed, news },
+    plan: {
+      version,
+      workspace,
+      allow: args.list("allow"),
+      yolo: args.on("yolo"),
+      clientModel: args.on("client-model"),
+      prompts,
+    },
   };
   const newKey = () => randomBytes(TOKEN_BYTES).toString("hex");
   const newVisitor = () => openVisitor(house, { workspace, session: args.text("session"), newKey });
@@ -43,10 +60,11 @@ export async function serveMcp(context: Context, args: Arguments): Promise<numbe
   try {
     if (address !== undefined)
       return await serveHttp(context, args, shop, { ...address, token, newKey, newVisitor }, stop.signal);
-    await serveOverStdio(shop, newVisitor(), (text) => context.screen.note(`claw: ${escapeLine(text)}`), stop.signal);
+    await serveOverStdio(shop, newVisitor(), complain, stop.signal);
     return EXIT.done;
   } finally {
     stopHearing();
+    news.close();
     house.close();
   }
 }
@@ -100,6 +118,8 @@ type Plan = {
   readonly workspace: string;
   readonly choices: readonly ToolChoice[];
   readonly prompts: readonly ToolChoice[];
+  /** Names of servers whose resources are passed on, or patterns of them. */
+  readonly servers: readonly string[];
   /** Undefined for stdin and stdout. */
   readonly address: Address | undefined;
   readonly token: string | undefined;
@@ -110,6 +130,10 @@ async function readPlan(context: Context, args: Arguments): Promise<Result<Plan>
   if (!choices.ok) return choices;
   const prompts = readChoices(args, "prompt");
   if (!prompts.ok) return prompts;
+  const servers = args.list("resources");
+  const unreadable = servers.find((one) => !/^[A-Za-z0-9_.*-]{1,128}$/.test(one));
+  if (unreadable !== undefined)
+    return fail("usage", `"${unreadable}" names no server`, 'write --resources NAME or --resources "*"');
   const workspace = resolve(context.folder, args.text("workspace") ?? ".");
   const found = await stat(workspace).catch(() => undefined);
   if (found?.isDirectory() !== true) {
@@ -119,7 +143,15 @@ async function readPlan(context: Context, args: Arguments): Promise<Result<Plan>
   if (!address.ok) return address;
   const token = await readToken(context, args);
   if (!token.ok) return token;
-  return ok({ workspace, choices: choices.value, prompts: prompts.value, address: address.value, token: token.value });
+  return ok({
+    ...{ workspace, servers, choices: choices.value, prompts: prompts.value },
+    ...{ address: address.value, token: token.value },
+  });
+}
+
+/** A list as a text to compare by. */
+function asText(listed: Result<readonly unknown[]>): Result<string> {
+  return listed.ok ? ok(JSON.stringify(listed.value)) : listed;
 }
 
 function readChoices(args: Arguments, flag: "tool" | "prompt"): Result<readonly ToolChoice[]> {

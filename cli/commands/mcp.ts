@@ -1,4 +1,4 @@
-import { type McpServer, McpServerSchema, McpService } from "../../proto/gen/clawd/v1/mcp_pb.ts";
+import { type McpPackage, type McpServer, McpServerSchema, McpService } from "../../proto/gen/clawd/v1/mcp_pb.ts";
 import type { Arguments } from "../args.ts";
 import { type Context, withDaemon } from "../command.ts";
 import type { Connection } from "../connection.ts";
@@ -58,6 +58,8 @@ export function showWhole(screen: Screen, server: McpServer): void {
   if (server.workspace !== "") line("only in", server.workspace);
   if (server.plugin !== "") line("plugin", server.plugin);
   if (server.command.length > 0) line("starts", server.command.join(" "));
+  const { package: fetched } = server;
+  if (fetched !== undefined) line("fetches", describeFetch(fetched));
   if (server.url !== "") line("dials", `${server.url} (${server.transport})`);
   if (server.envNames.length > 0) line("variables", server.envNames.join(" "));
   if (server.headerNames.length > 0) line("headers", server.headerNames.join(" "));
@@ -73,6 +75,14 @@ export function showWhole(screen: Screen, server: McpServer): void {
   }
 }
 
+/** What is fetched, or would be, and what that does not do. */
+function describeFetch({ wanted, name, version, integrity, skippedScripts }: McpPackage): string {
+  const how = "by npm from your registry, without install scripts";
+  if (version === "") return `${wanted.join(" ")}: ${how}; not done yet`;
+  const skipped = skippedScripts.length === 0 ? "" : `; scripts that did not run: ${skippedScripts.join(" ")}`;
+  return `${wanted.join(" ")}: ${name} ${version}${integrity === "" ? "" : ` (${integrity})`}, ${how}${skipped}`;
+}
+
 function describeRow(one: McpServer): string[] {
   return [
     one.name,
@@ -83,14 +93,18 @@ function describeRow(one: McpServer): string[] {
   ];
 }
 
-function stateOf({ waitsFor, failure }: McpServer): string {
+function stateOf({ waitsFor, failure, disabled, heard }: McpServer): string {
   if (waitsFor === "approval") return "waits for a yes";
+  if (waitsFor === "package") return "not fetched";
   if (failure !== undefined) return `broken: ${failure.message}`;
   if (waitsFor === "login") return "wants a login";
-  return waitsFor === "confirmation" ? "tools changed" : "known";
+  if (waitsFor === "confirmation") return "tools changed";
+  if (disabled) return "off";
+  return heard ? "ready" : "not heard yet";
 }
 
 function sayWaiting({ name, waitsFor, file, tools }: McpServer): string {
+  if (waitsFor === "package") return `${escapeLine(name)} is not fetched yet: claw mcp update ${escapeLine(name)}`;
   if (waitsFor === "login") return `${escapeLine(name)} wants you to log in: claw mcp login ${escapeLine(name)}`;
   const command = `claw mcp approve ${escapeLine(name)}`;
   if (waitsFor === "approval") return `${escapeLine(name)} of ${escapeLine(file)} waits: ${command} shows it`;

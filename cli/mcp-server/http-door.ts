@@ -12,14 +12,16 @@ import {
 import { fail, ok, type Result, thrownText } from "../trouble.ts";
 import { sendResponse, webRequest } from "./http-exchange.ts";
 import { openHttpSessions, refuse, SESSION_HEADER } from "./http-sessions.ts";
-import { mcpServer, type Shop } from "./mcp-server.ts";
+import { mcpServer, type Shop, tellLists } from "./mcp-server.ts";
 import type { Visitor } from "./visitor.ts";
 
 /** Largest request that is read, bytes. */
 const BODY_LIMIT_BYTES = 4 * 1024 * 1024;
 /** Connections at once; more are turned away. */
 const CONNECTIONS_MAX = 256;
-/** Time in which a request must have come, its headers and then all of it, milliseconds. */
+/** Time in which the first word and all headers must have come: who says nothing holds no connection for long. Milliseconds. */
+const HEADERS_LIMIT_MS = 10_000;
+/** Time in which all of a request must have come, milliseconds. */
 const REQUEST_LIMIT_MS = 30_000;
 /** How often it is looked which requests are late, milliseconds. */
 const LATE_LOOK_MS = 2_000;
@@ -44,13 +46,19 @@ export async function openHttpDoor(shop: Shop, plan: HttpPlan): Promise<Result<H
   const { host, port, token, now, newId, openVisitor } = plan;
   const sessions = openHttpSessions({
     ...{ bodyLimitBytes: BODY_LIMIT_BYTES, now, newId, openVisitor },
-    serverFor: (visitor) => mcpServer(shop, "legacy", () => visitor),
+    serverFor(visitor) {
+      const server = mcpServer(shop, "legacy", () => visitor);
+      tellLists(server, shop.news);
+      return server;
+    },
   });
   const guests = guestBook(openVisitor);
   const modern = createMcpHandler(() => mcpServer(shop, "modern", guests.visitor), {
     legacy: "reject",
     maxRequestBodySize: BODY_LIMIT_BYTES,
   });
+  const tellModern = { tools: "toolsChanged", prompts: "promptsChanged", resources: "resourcesChanged" } as const;
+  shop.news.hear((list) => modern.notify[tellModern[list]]());
   const isLoopback = isLoopbackHost(host);
   const origin = `http://${host.includes(":") ? `[${host}]` : host}`;
 
@@ -76,12 +84,12 @@ export async function openHttpDoor(shop: Shop, plan: HttpPlan): Promise<Result<H
       sessionId ??= old.headers.get(SESSION_HEADER);
       await sendResponse(old, response);
     } finally {
-      sessions.answered(sessionId);
+      sessions.answered(sessionId, asked);
     }
   }
   const server = createServer(
     {
-      headersTimeout: REQUEST_LIMIT_MS,
+      headersTimeout: HEADERS_LIMIT_MS,
       requestTimeout: REQUEST_LIMIT_MS,
       connectionsCheckingInterval: LATE_LOOK_MS,
     },

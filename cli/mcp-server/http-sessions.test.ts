@@ -4,6 +4,8 @@ import { type HttpSessions, openHttpSessions, SESSION_HEADER } from "./http-sess
 import type { Visitor } from "./visitor.ts";
 
 const MINUTE_MS = 60_000;
+/** A request that asked for nothing. */
+const ANSWERED = new Request("http://127.0.0.1/mcp");
 let nowMs = 0;
 let ids = 0;
 let visitorsGone = 0;
@@ -61,13 +63,14 @@ async function begin(): Promise<{ readonly status: number; readonly id: string }
 }
 async function beginIdle(): Promise<string> {
   const { id } = await begin();
-  sessions.answered(id);
+  sessions.answered(id, ANSWERED);
   return id;
 }
 async function ping(id: string): Promise<number> {
-  const answer = await sessions.handle(post({ id: 2, method: "ping" }, id));
+  const asked = post({ id: 2, method: "ping" }, id);
+  const answer = await sessions.handle(asked);
   await answer.text();
-  sessions.answered(id);
+  sessions.answered(id, asked);
   return answer.status;
 }
 /** Lets time pass, with all that is looked at meanwhile. */
@@ -89,7 +92,7 @@ test("a client that was not heard of for half an hour is let go with what it beg
 test("a client that waits for an answer is not idle, however long that takes", async () => {
   const { id } = await begin();
   pass(120 * MINUTE_MS);
-  sessions.answered(id);
+  sessions.answered(id, ANSWERED);
   expect(await ping(id)).toBe(200);
 });
 
@@ -103,7 +106,7 @@ test("the 65th client takes the place of the one that was idle longest; where al
   expect(late.status).toBe(200);
   expect(await ping(first)).toBe(404);
   expect((await begin()).status).toBe(503);
-  sessions.answered(late.id);
+  sessions.answered(late.id, ANSWERED);
   expect((await begin()).status).toBe(200);
   expect(visitorsGone).toBe(2);
 });
@@ -112,4 +115,13 @@ test("what begins without an introduction leaves nothing behind", async () => {
   const answer = await sessions.handle(post({ id: 1, method: "ping" }));
   expect(answer.status).toBe(400);
   expect(visitorsGone).toBe(1);
+});
+
+test("a request under the id of one that is under way is refused, and may come when that has been answered", async () => {
+  const { id } = await begin();
+  const first = post({ id: 7, method: "ping" }, id);
+  expect((await sessions.handle(first)).status).toBe(200);
+  expect((await sessions.handle(post({ id: 7, method: "ping" }, id))).status).toBe(400);
+  sessions.answered(id, first);
+  expect((await sessions.handle(post({ id: 7, method: "ping" }, id))).status).toBe(200);
 });

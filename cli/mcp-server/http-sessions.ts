@@ -1,4 +1,5 @@
-import { type Server, WebStandardStreamableHTTPServerTransport } from "@modelcontextprotocol/server";
+import { readRequestBody, type Server, WebStandardStreamableHTTPServerTransport } from "@modelcontextprotocol/server";
+import { recentEvents } from "./event-store.ts";
 import type { Visitor } from "./visitor.ts";
 
 /** Clients at once that have a session of this protocol. */
@@ -7,6 +8,8 @@ const SESSIONS_MAX = 64;
 const IDLE_LIMIT_MS = 30 * 60_000;
 /** How often that is looked at, milliseconds. */
 const LOOK_EVERY_MS = 60_000;
+/** When a client that lost a stream may take it up again, milliseconds. */
+const RETRY_AFTER_MS = 1_000;
 export const SESSION_HEADER = "mcp-session-id";
 
 type Entry = {
@@ -14,13 +17,15 @@ type Entry = {
   usedMs: number;
   /** Requests that are being answered, an open stream of news included. */
   busy: number;
+  /** Ids of what is being answered: the library would answer the later of two alike, and the earlier never. */
+  readonly underWay: Set<unknown>;
 };
 
 /** The sessions of clients that begin with "initialize". */
 export type HttpSessions = {
   handle(request: Request): Promise<Response>;
   /** Tells the session of a request that it has been answered to the end. */
-  answered(sessionId: string | null): void;
+  answered(sessionId: string | null, request: Request): void;
   close(): Promise<void>;
 };
 
@@ -40,6 +45,7 @@ export function openHttpSessions({
   serverFor,
 }: HttpSessionsPlan): HttpSessions {
   const entries = new Map<string, Entry>();
+  const idsOf = new WeakMap<Request, readonly unknown[]>();
   const looking = setInterval(() => {
     for (const { transport, usedMs, busy } of entries.values()) {
       if (busy === 0 && now() - usedMs > IDLE_LIMIT_MS) void transport.close();
@@ -62,8 +68,10 @@ export function openHttpSessions({
     const transport = new WebStandardStreamableHTTPServerTransport({
       sessionIdGenerator: newId,
       maxRequestBodySize: bodyLimitBytes,
+      eventStore: recentEvents(),
+      retryInterval: RETRY_AFTER_MS,
       onsessioninitialized: (id) => {
-        entries.set(id, { transport, usedMs: now(), busy: 1 });
+        entries.set(id, { transport, usedMs: now(), busy: 1, underWay: new Set() });
       },
     });
     const server = serverFor(visitor);
@@ -89,11 +97,17 @@ export function openHttpSessions({
       if (entry === undefined) return refuse(404, "there is no such session; it has ended, or never was");
       entry.usedMs = now();
       entry.busy += 1;
+      const ids = await requestIds(request, bodyLimitBytes);
+      if (ids.some((one) => entry.underWay.has(one)))
+        return refuse(400, "a request of this id is under way; by the protocol each has an id of its own");
+      for (const one of ids) entry.underWay.add(one);
+      idsOf.set(request, ids);
       return entry.transport.handleRequest(request);
     },
-    answered(sessionId) {
+    answered(sessionId, request) {
       const entry = entries.get(sessionId ?? "");
       if (entry === undefined) return;
+      for (const one of idsOf.get(request) ?? []) entry.underWay.delete(one);
       entry.busy -= 1;
       entry.usedMs = now();
     },
@@ -102,6 +116,21 @@ export function openHttpSessions({
       await Promise.all([...entries.values()].map(({ transport }) => transport.close()));
     },
   };
+}
+
+/** The ids of what a request asks for; none for what the library is going to refuse. */
+async function requestIds(request: Request, bodyLimitBytes: number): Promise<readonly unknown[]> {
+  if (request.method !== "POST") return [];
+  const body = await readRequestBody(request.clone(), bodyLimitBytes);
+  if (body.tooLarge) return [];
+  try {
+    const said: unknown = JSON.parse(body.text);
+    return (Array.isArray(said) ? said : [said]).flatMap((one: unknown) =>
+      typeof one === "object" && one !== null && "id" in one && "method" in one ? [one.id] : [],
+    );
+  } catch {
+    return [];
+  }
 }
 
 /** A refusal that clients of this protocol understand. */

@@ -4,17 +4,23 @@ import {
   CLIENT_CAPABILITIES_META_KEY,
   CLIENT_INFO_META_KEY,
   type InputRequiredResult,
+  isInputRequiredResult,
   ProtocolError,
   ProtocolErrorCode,
+  type ReadResourceResult,
   ResourceNotFoundError,
   Server,
   type ServerContext,
 } from "@modelcontextprotocol/server";
 import { completeResource } from "./completion.ts";
+import { followResources } from "./follow-resources.ts";
 import type { House } from "./house.ts";
+import type { AskClient } from "./lend-model.ts";
+import type { ListNews } from "./list-news.ts";
 import { describeTool, type Offer, type ToolChoice } from "./offered-tools.ts";
+import { type PassedResources, type PassedServer, readContents } from "./passed-resources.ts";
 import { getPrompt, listPrompts, type PromptParts } from "./prompts.ts";
-import { listResources, RESOURCE_TEMPLATES, readResource, sessionOf } from "./resources.ts";
+import { listResources, listTemplates, type ResourceParts, readResource, sessionOf } from "./resources.ts";
 import { SAY_TOOL, say } from "./say-tool.ts";
 import { type Desk, resumeWork, serveWork, takeHeld } from "./serve-work.ts";
 import { callTool } from "./tool-call.ts";
@@ -25,6 +31,9 @@ import { failedResult } from "./work.ts";
 /** What a client calls itself is shown to people and kept; it need not be long. */
 const CALLER_LIMIT_CHARS = 100;
 
+/** How long a client's model, and the person who is asked about it, may take, milliseconds. */
+const SAMPLING_LIMIT_MS = 10 * 60_000;
+
 const INSTRUCTIONS =
   "clawd runs tools on this person's machine under their rules: a call may be refused, or wait until the person says yes. clawd_say talks to an agent that has these tools itself. Sessions and notes are resources: clawd://session/ID and clawd://note/ID.";
 
@@ -33,27 +42,33 @@ export type ServePlan = {
   readonly workspace: string;
   readonly allow: readonly string[];
   readonly yolo: boolean;
+  /** True where tools that may ask a model ask that of a client that offers one. */
+  readonly clientModel: boolean;
   /** Which slash commands are prompts; none for those of plugins. */
   readonly prompts: readonly ToolChoice[];
 };
 
 /** What all clients of one `claw mcp serve` share. */
-export type Shop = { readonly house: House; readonly offer: Offer; readonly plan: ServePlan };
+export type Shop = {
+  readonly house: House;
+  readonly offer: Offer;
+  readonly plan: ServePlan;
+  /** Resources of other servers; undefined for none. */
+  readonly passed: PassedResources | undefined;
+  readonly news: ListNews;
+};
 
 /** One server of the SDK's: for a connection, or, where there are none, for a request. */
-export function mcpServer(
-  { house, offer, plan }: Shop,
-  era: Desk["era"],
-  visitorFor: (client: string) => Visitor,
-): Server {
+export function mcpServer(shop: Shop, era: Desk["era"], visitorFor: (client: string) => Visitor): Server {
+  const { house, offer, plan, passed, news } = shop;
   const isLegacy = era === "legacy";
   const server = new Server(
     { name: "clawd", title: "clawd", version: plan.version },
     {
       capabilities: {
-        tools: {},
-        prompts: {},
-        resources: isLegacy ? { subscribe: true } : {},
+        tools: { listChanged: true },
+        prompts: { listChanged: true },
+        resources: { listChanged: true, ...(isLegacy ? { subscribe: true } : {}) },
         completions: {},
         ...(isLegacy ? { logging: {} } : {}),
       },
@@ -63,10 +78,22 @@ export function mcpServer(
 
   function desk(ctx: ServerContext, logsProgress: boolean): Desk {
     const caller = callerOf(server, ctx);
-    const canAnswer = canAsk(server, ctx);
-    return { house, visitor: visitorFor(caller), caller, era, canAnswer, logsProgress: logsProgress && isLegacy };
+    const canAnswer = can(server, ctx, "elicitation");
+    // Others would have to come back with what their model said.
+    const canSample = isLegacy && can(server, ctx, "sampling");
+    return {
+      house,
+      visitor: visitorFor(caller),
+      caller,
+      era,
+      canAnswer,
+      canSample,
+      logsProgress: logsProgress && isLegacy,
+    };
   }
+  const resources: ResourceParts = { house, workspace: plan.workspace, passed };
   server.setRequestHandler("tools/list", async () => {
+    await news.watch();
     const tools = await offer.list();
     if (!tools.ok) throw new ProtocolError(ProtocolErrorCode.InternalError, tools.trouble.message);
     return { tools: [SAY_TOOL, ...tools.value.map(describeTool)] };
@@ -75,27 +102,64 @@ export function mcpServer(
     const { name, arguments: args = {} } = params;
     return name === SAY_TOOL.name
       ? sayFor(plan, desk(ctx, false), args, ctx)
-      : callFor({ house, offer, plan }, desk(ctx, true), { name, args: args as JsonObject }, ctx);
+      : callFor(shop, desk(ctx, true), { name, args: args as JsonObject }, ctx);
   });
-  server.setRequestHandler("resources/list", ({ params }) => listResources(house, plan.workspace, params?.cursor));
-  server.setRequestHandler("resources/templates/list", () => ({ resourceTemplates: [...RESOURCE_TEMPLATES] }));
-  server.setRequestHandler("resources/read", ({ params }, ctx) =>
-    readResource(house, plan.workspace, params.uri, ctx.mcpReq.signal),
-  );
+  server.setRequestHandler("resources/list", async ({ params }) => {
+    await news.watch();
+    return listResources(resources, params?.cursor);
+  });
+  server.setRequestHandler("resources/templates/list", () => listTemplates(resources));
+  server.setRequestHandler("resources/read", async ({ params: { uri } }, ctx) => {
+    const owner = await passed?.find(uri);
+    return owner === undefined
+      ? readResource(house, plan.workspace, uri, ctx.mcpReq.signal)
+      : readFor(shop, desk(ctx, false), owner, uri, ctx);
+  });
   const prompts: PromptParts = { house, workspace: plan.workspace, choices: plan.prompts };
-  server.setRequestHandler("prompts/list", () => listPrompts(prompts));
+  server.setRequestHandler("prompts/list", async () => {
+    await news.watch();
+    return listPrompts(prompts);
+  });
   server.setRequestHandler("prompts/get", ({ params }, ctx) => getPrompt(prompts, desk(ctx, false).visitor, params));
   server.setRequestHandler("completion/complete", ({ params }) => completeResource(house, plan.workspace, params));
-  if (isLegacy) serveSubscriptions(server, house);
+  if (isLegacy) serveSubscriptions(server, resources);
   return server;
 }
 
-function serveSubscriptions(server: Server, house: House): void {
+/** Tells the client of a connection which lists changed, as long as that lasts. */
+export function tellLists(server: Server, news: ListNews): void {
+  const stopHearing = news.hear((list) => {
+    const told =
+      list === "tools"
+        ? server.sendToolListChanged()
+        : list === "prompts"
+          ? server.sendPromptListChanged()
+          : server.sendResourceListChanged();
+    // A client that is not there yet, or not any more, needs no news.
+    told.catch(() => undefined);
+  });
+  const before = server.onclose;
+  server.onclose = () => {
+    stopHearing();
+    before?.();
+  };
+}
+
+function serveSubscriptions(server: Server, { house, workspace, passed }: ResourceParts): void {
+  const following = followResources(house, workspace, (uri) => {
+    server.sendResourceUpdated({ uri }).catch(() => undefined);
+  });
   const watch = openSessionWatch(house, (sessionId) => {
     // A client that went away needs no news.
     server.sendResourceUpdated({ uri: `clawd://session/${sessionId}` }).catch(() => undefined);
   });
-  server.setRequestHandler("resources/subscribe", ({ params: { uri } }) => {
+  server.setRequestHandler("resources/subscribe", async ({ params: { uri } }) => {
+    const owner = await passed?.find(uri);
+    if (owner !== undefined) {
+      const followed = await following.add(owner.name, uri);
+      if (!followed.ok) throw new ProtocolError(ProtocolErrorCode.InvalidParams, followed.trouble.message);
+      return {};
+    }
     const sessionId = sessionOf(uri);
     // A note never changes: what takes its place is another.
     if (sessionId === undefined && !uri.startsWith("clawd://note/")) throw new ResourceNotFoundError(uri);
@@ -109,11 +173,13 @@ function serveSubscriptions(server: Server, house: House): void {
   });
   server.setRequestHandler("resources/unsubscribe", ({ params: { uri } }) => {
     watch.remove(sessionOf(uri) ?? "");
+    following.remove(uri);
     return {};
   });
   const before = server.onclose;
   server.onclose = () => {
     watch.close();
+    following.close();
     before?.();
   };
 }
@@ -126,9 +192,9 @@ function callerOf(server: Server, ctx: ServerContext): string {
   return `mcp:${words === "" ? "unknown" : words}`.trim().slice(0, CALLER_LIMIT_CHARS);
 }
 
-function canAsk(server: Server, ctx: ServerContext): boolean {
+function can(server: Server, ctx: ServerContext, what: "elicitation" | "sampling"): boolean {
   const said = envelopeOf(ctx, CLIENT_CAPABILITIES_META_KEY) ?? server.getClientCapabilities();
-  return said !== undefined && "elicitation" in said && said.elicitation !== undefined;
+  return new Map<string, unknown>(Object.entries(said ?? {})).get(what) !== undefined;
 }
 
 function envelopeOf({ mcpReq: { envelope } }: ServerContext, key: string): object | undefined {
@@ -139,24 +205,52 @@ function envelopeOf({ mcpReq: { envelope } }: ServerContext, key: string): objec
 type Call = { readonly name: string; readonly args: JsonObject };
 type Answer = CallToolResult | InputRequiredResult;
 
-async function callFor(
-  { house, offer, plan }: Shop,
+async function callFor(shop: Shop, desk: Desk, { name, args }: Call, ctx: ServerContext): Promise<Answer> {
+  const found = await shop.offer.find(name);
+  if (!found.ok) return failedResult(found.trouble.message, found.trouble.hint);
+  if (found.value === undefined) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `there is no tool "${name}"`);
+  return runCall(shop, desk, { tool: found.value.tool.name, args }, ctx);
+}
+
+async function runCall(
+  { house, plan: { allow, yolo, clientModel } }: Shop,
   desk: Desk,
-  { name, args }: Call,
+  wanted: { readonly tool: string; readonly args: JsonObject },
   ctx: ServerContext,
 ): Promise<Answer> {
-  const request = JSON.stringify([name, args]);
+  const request = JSON.stringify([wanted.tool, wanted.args]);
   const held = takeHeld(desk, ctx, request);
   if (held !== undefined) return resumeWork(desk, ctx, held);
   if (desk.visitor.isFull()) return tooMuch();
-  const found = await offer.find(name);
-  if (!found.ok) return failedResult(found.trouble.message, found.trouble.hint);
-  if (found.value === undefined) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `there is no tool "${name}"`);
   const session = await desk.visitor.session("calls");
   if (!session.ok) return failedResult(session.trouble.message, session.trouble.hint);
-  const { allow, yolo } = plan;
-  const call = { sessionId: session.value, tool: found.value.tool.name, args, caller: desk.caller, allow, yolo };
-  return serveWork(desk, ctx, callTool(house, { ...call, canAnswer: desk.canAnswer }), request);
+  const call = { sessionId: session.value, ...wanted, caller: desk.caller, allow, yolo };
+  const askClient: AskClient | undefined =
+    clientModel && desk.canSample
+      ? (params, signal) => ctx.mcpReq.requestSampling(params, { signal, timeout: SAMPLING_LIMIT_MS })
+      : undefined;
+  return serveWork(desk, ctx, callTool(house, { ...call, canAnswer: desk.canAnswer, askClient }), request);
+}
+
+/** A read is a call of the server's tool for it: judged, asked about and written down like any. */
+async function readFor(
+  shop: Shop,
+  desk: Desk,
+  { name, readTool }: PassedServer,
+  uri: string,
+  ctx: ServerContext,
+): Promise<ReadResourceResult | InputRequiredResult> {
+  if (readTool === "") {
+    const message = `the MCP server "${name}" has a tool read_resource of its own, so its resources cannot be read`;
+    throw new ProtocolError(ProtocolErrorCode.InternalError, message);
+  }
+  const answer = await runCall(shop, desk, { tool: readTool, args: { uri, whole: true } }, ctx);
+  if (isInputRequiredResult(answer)) return answer;
+  const contents = readContents(answer);
+  if (contents !== undefined) return contents;
+  const text = answer.content.map((part) => (part.type === "text" ? part.text : `[${part.type}]`)).join("\n");
+  if (answer._meta?.["clawd/category"] === "not_found") throw new ResourceNotFoundError(uri, text);
+  throw new ProtocolError(ProtocolErrorCode.InternalError, text);
 }
 
 /** Slash commands act past the policy, as their owner's own hand: a model's words are not that. */

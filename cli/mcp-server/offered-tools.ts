@@ -60,7 +60,7 @@ export function shownNames(
 }
 
 /** `*` stands for any run of characters. Matched piece by piece, in time that grows with the name alone. */
-function matches(pattern: string, name: string): boolean {
+export function matches(pattern: string, name: string): boolean {
   const [first = "", ...pieces] = pattern.split("*");
   const last = pieces.pop();
   if (last === undefined) return name === first;

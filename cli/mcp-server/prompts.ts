@@ -1,6 +1,8 @@
 import {
   type GetPromptResult,
+  isSpecType,
   type ListPromptsResult,
+  type PromptMessage,
   ProtocolError,
   ProtocolErrorCode,
 } from "@modelcontextprotocol/server";
@@ -26,14 +28,14 @@ type Shown = { readonly shownAs: string; readonly command: SlashCommandDescripti
  * Without choices: the commands of plugins. Those of other servers a client has itself, and clawd's own act for a person who
  * types them, so they are for programs only where the owner says so.
  */
-async function listShown({ house, workspace, choices }: PromptParts): Promise<Result<readonly Shown[]>> {
+export async function listShown({ house, workspace, choices }: PromptParts): Promise<Result<readonly Shown[]>> {
   const listed = await house.read(SessionService.method.listSlashCommands, { workspace });
   if (!listed.ok) return listed;
   const offered = listed.value.commands.filter(({ category }) => choices.length > 0 || category === "plugin");
   return ok(offered.flatMap((command) => shownNames(command, choices).map((shownAs) => ({ shownAs, command }))));
 }
 
-/** Slash commands take words, so each prompt has one argument that need not be given. */
+/** Slash commands take words, so a prompt of one that names no arguments has one that need not be given. */
 export async function listPrompts(parts: PromptParts): Promise<ListPromptsResult> {
   const shown = await listShown(parts);
   if (!shown.ok) throw new ProtocolError(ProtocolErrorCode.InternalError, shown.trouble.message);
@@ -41,12 +43,15 @@ export async function listPrompts(parts: PromptParts): Promise<ListPromptsResult
     prompts: shown.value.map(({ shownAs, command }) => ({
       name: shownAs,
       description: command.description,
-      arguments: [{ name: WHOLE, description: `What stands behind /${command.name}`, required: false }],
+      arguments:
+        command.arguments.length > 0
+          ? command.arguments.map(({ name, description, required }) => ({ name, description, required }))
+          : [{ name: WHOLE, description: `What stands behind /${command.name}`, required: false }],
     })),
   };
 }
 
-/** Asks the command for its words: as the user's where they are for a model, as the assistant's where they answer the person. */
+/** Asks the command for its messages, or, where it has none, for its words: as the user's where they are for a model, as the assistant's where they answer the person. */
 export async function getPrompt(
   parts: PromptParts,
   visitor: Visitor,
@@ -60,12 +65,19 @@ export async function getPrompt(
   const found = shown.value.find(({ shownAs }) => shownAs === name);
   if (found === undefined) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `there is no prompt "${name}"`);
   const { command } = found;
+  const missing = command.arguments.find((one) => one.required && args[one.name] === undefined);
+  if (missing !== undefined)
+    throw new ProtocolError(ProtocolErrorCode.InvalidParams, `the argument "${missing.name}" is missing`);
   const session = await visitor.session("calls");
   if (!session.ok) throw new ProtocolError(ProtocolErrorCode.InternalError, session.trouble.message);
-  const asked = { sessionId: session.value, command: command.name, args: commandWords(args) };
+  const named = command.arguments.length > 0 ? { ...args } : {};
+  const asked = { sessionId: session.value, command: command.name, args: commandWords(args), named, whole: true };
   const answer = await parts.house.call(SessionService.method.runSlashCommand, asked);
   if (!answer.ok) throw new ProtocolError(ProtocolErrorCode.InvalidParams, answer.trouble.message);
-  const { text, forModel } = answer.value;
+  const { text, forModel, messages: said } = answer.value;
+  // A stranger's; what is none would not come through the library.
+  const messages = said.flatMap((one): PromptMessage[] => (isSpecType.PromptMessage(one) ? [one] : []));
+  if (messages.length > 0) return { description: command.description, messages };
   return {
     description: command.description,
     messages: [{ role: forModel ? "user" : "assistant", content: { type: "text", text } }],

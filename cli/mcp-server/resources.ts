@@ -1,5 +1,6 @@
 import {
   type ListResourcesResult,
+  type ListResourceTemplatesResult,
   ProtocolError,
   ProtocolErrorCode,
   type ReadResourceResult,
@@ -13,6 +14,7 @@ import { openTranscript } from "../transcript.ts";
 import type { Trouble } from "../trouble.ts";
 import { bytesResource, readArtifact } from "./artifact-content.ts";
 import type { House } from "./house.ts";
+import type { PassedResources } from "./passed-resources.ts";
 
 const PAGE_ROWS = 50;
 /** Notes that a client may page through; all others are found by the tools. */
@@ -44,25 +46,52 @@ export const RESOURCE_TEMPLATES: readonly ResourceTemplateType[] = [
   },
 ];
 
+/** Whose resources are offered: clawd's own, and where servers were named, theirs. */
+export type ResourceParts = {
+  readonly house: House;
+  readonly workspace: string;
+  readonly passed: PassedResources | undefined;
+};
+
 /** The session that a resource is; undefined for anything else. */
 export function sessionOf(uri: string): string | undefined {
   const [, kind, id] = URI.exec(uri) ?? [];
   return kind === "session" ? id : undefined;
 }
 
-/** Sessions, newest first, then notes, newest first. The cursor is how many came before. */
+/** Behind the own ones come those that are passed on; their cursors begin with this. */
+const PASSED = "p";
+
+/** Sessions, newest first, then notes, newest first, then what is passed on. The cursor is how many came before. */
 export async function listResources(
-  house: House,
-  workspace: string,
+  { house, workspace, passed }: ResourceParts,
   cursor: string | undefined,
 ): Promise<ListResourcesResult> {
+  if (passed !== undefined && cursor?.startsWith(PASSED)) return listPassed(passed, readCursor(cursor.slice(1)));
   const from = readCursor(cursor);
   const until = from + PAGE_ROWS;
   const listed = await house.read(SessionService.method.listSessions, { limit: until + 1 });
   if (!listed.ok) throw refused(listed.trouble);
   const rows: Resource[] = listed.value.sessions.map(sessionResource);
   if (rows.length <= until) rows.push(...(await listNotes(house, workspace)).map(noteResource));
-  return { resources: rows.slice(from, until), ...(rows.length > until ? { nextCursor: String(until) } : {}) };
+  const resources = rows.slice(from, until);
+  if (rows.length > until) return { resources, nextCursor: String(until) };
+  return { resources, ...(passed === undefined ? {} : { nextCursor: `${PASSED}0` }) };
+}
+
+async function listPassed(passed: PassedResources, from: number): Promise<ListResourcesResult> {
+  const rows = (await passed.list()).flatMap(({ resources }) => resources);
+  const until = from + PAGE_ROWS;
+  return {
+    resources: rows.slice(from, until),
+    ...(rows.length > until ? { nextCursor: `${PASSED}${until}` } : {}),
+  };
+}
+
+/** clawd's own, and those that are passed on. */
+export async function listTemplates({ passed }: ResourceParts): Promise<ListResourceTemplatesResult> {
+  const others = passed === undefined ? [] : (await passed.list()).flatMap(({ templates }) => templates);
+  return { resourceTemplates: [...RESOURCE_TEMPLATES, ...others] };
 }
 
 function readCursor(cursor: string | undefined): number {

@@ -24,6 +24,8 @@ export type Desk = {
   /** `modern` clients are asked by an answer that they come back to, all others by a request of ours. */
   readonly era: "legacy" | "modern";
   readonly canAnswer: boolean;
+  /** True where its model can be asked. */
+  readonly canSample: boolean;
   /** True where a line of progress goes to the log of a client that gave no token for it. */
   readonly logsProgress: boolean;
 };
@@ -84,7 +86,9 @@ export async function serveWork(desk: Desk, ctx: ServerContext, work: Work, requ
 async function askNow(desk: Desk, ctx: ServerContext, work: Work, question: OpenQuestion): Promise<void> {
   const signal = AbortSignal.any([question.over, ctx.mcpReq.signal]);
   if (signal.aborted) return;
-  const asked = ctx.mcpReq.elicitInput(questionForm(question.question), { signal, timeout: FORM_LIMIT_MS });
+  // With the stream of its call: a client need not have one of its own for what a server asks.
+  const options = { signal, timeout: FORM_LIMIT_MS, relatedRequestId: ctx.mcpReq.id };
+  const asked = ctx.mcpReq.elicitInput(questionForm(question.question), options);
   // Settled elsewhere, or a client that cannot do what it said: then the question stays open to everybody else.
   const reply = await asked.then(
     (answer) => readReply(answer, question.question),

@@ -1,5 +1,7 @@
+import { STDIO_DEFAULT_MAX_BUFFER_SIZE } from "@modelcontextprotocol/server";
 import { StdioServerTransport, serveStdio } from "@modelcontextprotocol/server/stdio";
-import { mcpServer, type Shop } from "./mcp-server.ts";
+import { mcpServer, type Shop, tellLists } from "./mcp-server.ts";
+import { readableLines } from "./readable-lines.ts";
 import type { Visitor } from "./visitor.ts";
 
 /** Serves the one client at the other end of stdin and stdout. Resolves when it has left, or when the signal aborts. */
@@ -12,11 +14,16 @@ export async function serveOverStdio(
   const left = Promise.withResolvers<void>();
   for (const end of ["end", "close", "error"] as const) process.stdin.once(end, () => left.resolve());
   signal.addEventListener("abort", () => left.resolve(), { once: true });
-  const wire = new StdioServerTransport(process.stdin, process.stdout);
-  const served = serveStdio(({ era }) => mcpServer(shop, era, () => visitor), {
-    transport: wire,
-    onerror: (error) => complain(error.message),
-  });
+  const lines = process.stdin.pipe(readableLines(process.stdout, STDIO_DEFAULT_MAX_BUFFER_SIZE));
+  const wire = new StdioServerTransport(lines, process.stdout);
+  const served = serveStdio(
+    ({ era }) => {
+      const server = mcpServer(shop, era, () => visitor);
+      tellLists(server, shop.news);
+      return server;
+    },
+    { transport: wire, onerror: (error) => complain(error.message) },
+  );
   // It also ends when a client says too much at once, or hears nothing any more: then the stream need not end.
   const before = wire.onclose;
   wire.onclose = () => {
@@ -26,4 +33,5 @@ export async function serveOverStdio(
   await left.promise;
   visitor.close();
   await served.close();
+  process.stdin.unpipe(lines).pause();
 }

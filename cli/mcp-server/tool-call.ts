@@ -2,8 +2,10 @@ import type { JsonObject } from "@bufbuild/protobuf";
 import type { CallToolResult } from "@modelcontextprotocol/server";
 import { type ToolCallEnded, ToolCallStatus } from "../../proto/gen/clawd/v1/event_pb.ts";
 import { SessionService } from "../../proto/gen/clawd/v1/session_pb.ts";
+import { ok } from "../trouble.ts";
 import { resultContent } from "./artifact-content.ts";
 import type { House } from "./house.ts";
+import { type AskClient, lendModel } from "./lend-model.ts";
 import { failedResult, openWork, type Step, type Work } from "./work.ts";
 
 export type ToolCall = {
@@ -15,6 +17,8 @@ export type ToolCall = {
   readonly yolo: boolean;
   /** True when the client's person can be asked. */
   readonly canAnswer: boolean;
+  /** The client's model, for what tools would ask a model of the house; undefined for the house's. */
+  readonly askClient: AskClient | undefined;
 };
 
 /** Words for programs; the text of the result has the reasons. */
@@ -35,11 +39,29 @@ export function callTool(house: House, call: ToolCall): Work {
 
 async function* follow(
   house: House,
-  { allow, ...call }: ToolCall,
+  { allow, askClient, ...call }: ToolCall,
+  signal: AbortSignal,
+): AsyncGenerator<Step, CallToolResult, undefined> {
+  const ended = new AbortController();
+  try {
+    const lender =
+      askClient === undefined ? ok("") : await lendModel(house, askClient, AbortSignal.any([signal, ended.signal]));
+    if (!lender.ok) return failedResult(lender.trouble.message, lender.trouble.hint);
+    return yield* followCall(house, { ...call, allow: [...allow], lenderId: lender.value }, signal);
+  } finally {
+    ended.abort();
+  }
+}
+
+type Asked = Omit<ToolCall, "allow" | "askClient"> & { readonly allow: string[]; readonly lenderId: string };
+
+async function* followCall(
+  house: House,
+  call: Asked,
   signal: AbortSignal,
 ): AsyncGenerator<Step, CallToolResult, undefined> {
   const { sessionId } = call;
-  for await (const item of house.stream(SessionService.method.callTool, { ...call, allow: [...allow] }, signal)) {
+  for await (const item of house.stream(SessionService.method.callTool, call, signal)) {
     if (!item.ok) return failedResult(item.trouble.message, item.trouble.hint);
     const { news } = item.value;
     if (news.case === "delta") yield { kind: "progress", text: news.value.text };

@@ -3,6 +3,7 @@ import { McpService } from "../../proto/gen/clawd/v1/mcp_pb.ts";
 import type { McpAdmin } from "../domain/admin.ts";
 import { failureToProto } from "../domain/failure.ts";
 import { unwrap } from "./connect-failure.ts";
+import { readFolder } from "./folder-path.ts";
 
 /** The doors to the servers of the Model Context Protocol. */
 export function routeMcp(router: ConnectRouter, mcp: McpAdmin): void {
@@ -32,6 +33,16 @@ export function routeMcp(router: ConnectRouter, mcp: McpAdmin): void {
     async logout({ name }) {
       unwrap(await mcp.logout(name));
       return {};
+    },
+    async updateServer({ name, workspace }) {
+      return unwrap(await mcp.update(name, workspace));
+    },
+    async listResources({ name, workspace }, { signal }) {
+      return unwrap(await mcp.resources(name, unwrap(readFolder(workspace)), signal));
+    },
+    async *followResources({ name, workspace, uris }, { signal }) {
+      for await (const uri of mcp.followResources(name, unwrap(readFolder(workspace)), uris, signal))
+        yield { uri: unwrap(uri) };
     },
     async reloadServers() {
       const { servers, problems } = await mcp.reload();

@@ -5,6 +5,7 @@ import type { SessionService } from "../../proto/gen/clawd/v1/session_pb.ts";
 import type { DaemonAdmin } from "../domain/admin.ts";
 import { fail, failureToProto, type Result, unreachable } from "../domain/failure.ts";
 import type { CallNews } from "../session/call-news.ts";
+import type { LenderNews } from "../session/lent-models.ts";
 import type { News } from "../session/news.ts";
 import type { SessionRegistry } from "../session/session-registry.ts";
 import { connectFailure, unwrap } from "./connect-failure.ts";
@@ -58,17 +59,33 @@ export function sessionService(sessions: SessionRegistry, daemon: DaemonAdmin): 
         yield wireCallNews(news);
       }
     },
+    async *lendModel(_request, { signal }) {
+      for await (const news of sessions.lendModel(signal)) yield wireLenderNews(news);
+    },
+    async answerLent({ wishId, ...answer }) {
+      unwrap(sessions.answerLent(wishId, answer));
+      return {};
+    },
     async *readArtifact({ sessionId, artifactId }) {
       const { artifact, pieces } = unwrap(await sessions.readArtifact(sessionId, artifactId));
       for await (const piece of pieces) yield { data: unwrap(piece), mimeType: artifact.mimeType };
     },
     async listSlashCommands({ workspace }, { signal }) {
       const commands = await sessions.commands(unwrap(await readWorkspace(workspace)), signal);
-      return { commands: commands.map(({ name, description, category = "" }) => ({ name, description, category })) };
+      return {
+        commands: commands.map(({ name, description, category = "", takes = [] }) => ({
+          ...{ name, description, category },
+          arguments: [...takes],
+        })),
+      };
     },
-    async runSlashCommand({ sessionId, command, args }, { signal }) {
-      const { do: act, text } = unwrap(await sessions.runCommand(sessionId, command, args, signal));
-      return { text, forModel: act === "say" };
+    async runSlashCommand({ sessionId, command, ...words }, { signal }) {
+      const { do: act, text, messages = [] } = unwrap(await sessions.runCommand(sessionId, command, words, signal));
+      return { text, forModel: act === "say", messages: [...messages] };
+    },
+    async *watchOffers({ workspace }, { signal }) {
+      unwrap(await readWorkspace(workspace));
+      for await (const _ of sessions.watchOffers(signal)) yield {};
     },
     async interrupt({ sessionId }) {
       return { turnId: unwrap(await sessions.interrupt(sessionId)) };
@@ -107,6 +124,17 @@ function wireCallNews(news: CallNews) {
     default:
       return unreachable(news);
   }
+}
+
+function wireLenderNews(news: LenderNews) {
+  if (news.kind === "lender") return { news: { case: "lenderId" as const, value: news.lenderId } };
+  const { wishId, wanted } = news;
+  const messages = wanted.messages.map(({ role, content }) => ({
+    role,
+    texts: content.flatMap((block) => (block.kind === "text" ? [block.text] : [])),
+  }));
+  const value = { wishId, system: wanted.system, messages, maxTokens: wanted.maxTokens };
+  return { news: { case: "wish" as const, value } };
 }
 
 function wireNews(news: News) {

@@ -26,6 +26,8 @@ export type AdoptedPlugin = {
   /** It may run without a sandbox where the machine has none. */
   readonly trusted: boolean;
   readonly enabled: boolean;
+  /** Why it cannot be started as it is; undefined when it can. */
+  readonly missing: Failure | undefined;
   /** What it may use of the models of conversations that it works for; undefined for nothing. */
   readonly generation: GenerationGrant | undefined;
 };
@@ -39,12 +41,16 @@ export type Adoption = {
   /** Resolves when it was heard or failed, at the latest after ten seconds. */
   learned(signal: AbortSignal): Promise<void>;
   tools(name: string): readonly PluginTool[];
+  /** Whether it ever said what it offers, be it nothing. */
+  heard(name: string): boolean;
   /** Why one that is turned on does not run. */
   failure(name: string): Failure | undefined;
   /** A person has seen its tools as they are. */
   settle(name: string): Promise<Result<void>>;
   /** Has its process do what the daemon alone may ask of it, starting it if need be; gives the text that it answers with. */
   command(name: string, command: string, args: JsonObject, signal: AbortSignal): Promise<Result<string>>;
+  /** The same for what it goes on telling, line by line, until the signal aborts. A failure is the last item. */
+  follow(name: string, command: string, args: JsonObject, signal: AbortSignal): AsyncIterable<Result<string>>;
   /** What it keeps under this key, out of everybody's sight. */
   secret(name: string, key: string): Promise<Result<string | undefined>>;
   /** Takes away all of that, and what runs with it. */

@@ -1,5 +1,5 @@
 import { statSync } from "node:fs";
-import { extname, join } from "node:path";
+import { dirname, extname, join, relative } from "node:path";
 import { fail, ok, type Result } from "../../core/domain/failure.ts";
 import type { Command } from "./launch.ts";
 
@@ -15,13 +15,27 @@ export function checkEntryPoint(command: Command, folder: string, manifestFile: 
   const path = join(folder, entry);
   if (!isFile(path)) {
     return fail("invalid", `Plugin entry point not found: ${path}`, {
-      hint: `build the plugin or put it there, or name another in ${manifestFile}`,
+      hint: `${sayBuild(folder)} or put it there, or name another in ${manifestFile}`,
     });
   }
   if (!LIBRARIES.has(extname(entry))) return ok(undefined);
   return fail("invalid", `${manifestFile}: the entry point ${entry} is a library`, {
     hint: "a plugin is a program of its own: wrap the library in one",
   });
+}
+
+/** Where the sources lie in the plugin's folder or around it, what builds them. */
+const BUILDS = [
+  { file: "go.mod", command: (into: string) => `CGO_ENABLED=0 go build -trimpath -o ${into}/ .` },
+  { file: "Cargo.toml", command: (into: string) => `cargo install --path . --root ${into} --no-track --force` },
+] as const;
+
+function sayBuild(folder: string): string {
+  for (const sources of [dirname(folder), folder]) {
+    const build = BUILDS.find(({ file }) => isFile(join(sources, file)));
+    if (build !== undefined) return `build it: cd ${sources} && ${build.command(relative(sources, folder) || ".")};`;
+  }
+  return "build the plugin";
 }
 
 /** The file inside the plugin's folder that is started; undefined when the command does not tell. */

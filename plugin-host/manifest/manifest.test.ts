@@ -44,7 +44,7 @@ const whole: JsonObject = {
   modelProviders: [{ name: "sky", defaultModel: "sky-1" }],
   embedders: [{ id: "sky/embed-1", dimensions: 16 }],
   memorySources: [{ name: "almanac", description: "Old weather." }],
-  slashCommands: [{ name: "forecast", description: "Tells tomorrow." }],
+  slashCommands: [{ name: "forecast", description: "Tells tomorrow.", arguments: [{ name: "city", required: true }] }],
   configSchema: { type: "object", properties: { city: { type: "string" } } },
   config: { city: "Ulm" },
 };
@@ -94,7 +94,13 @@ test("a whole manifest is understood", () => {
       modelProviders: [{ name: "sky", defaultModel: "sky-1" }],
       embedders: [{ id: "sky/embed-1", dimensions: 16 }],
       memorySources: [{ name: "almanac", description: "Old weather." }],
-      slashCommands: [{ name: "forecast", description: "Tells tomorrow." }],
+      slashCommands: [
+        {
+          name: "forecast",
+          description: "Tells tomorrow.",
+          takes: [{ name: "city", description: "", required: true }],
+        },
+      ],
       configSchema: { type: "object", properties: { city: { type: "string" } } },
       config: { city: "Ulm" },
       warnings: ["hooks[1].at: nothing fires custom.rain yet, so nothing is heard there"],
@@ -284,6 +290,16 @@ test.each<[string, JsonObject, string, string?]>([
       ],
     },
     'embedders[1] "e" stands there twice',
+  ],
+  [
+    "an argument with a space",
+    { slashCommands: [{ name: "go", arguments: [{ name: "a b" }] }] },
+    'slashCommands[0].arguments has an argument "a b"',
+  ],
+  [
+    "an argument twice",
+    { slashCommands: [{ name: "go", arguments: [{ name: "a" }, { name: "a" }] }] },
+    'slashCommands[0].arguments has two arguments "a"',
   ],
   ["a command with its slash", { slashCommands: [{ name: "/go" }] }, 'slashCommands[0].name "/go" must be a letter'],
   ["a source twice", { memorySources: [{ name: "a" }, { name: "a" }] }, 'memorySources[1] "a" stands there twice'],

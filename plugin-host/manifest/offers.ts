@@ -1,5 +1,6 @@
 import { ok, type Result } from "../../core/domain/failure.ts";
 import { OWN_PROVIDERS } from "../../core/domain/provider.ts";
+import type { SlashArgument } from "../../core/domain/slash-command.ts";
 import type {
   EmbedderDeclaration,
   Manifest,
@@ -10,6 +11,7 @@ import type {
 import type { PluginHook } from "./hooks.ts";
 import { findTwice, isName, NAME_FORM } from "./names.ts";
 import type { Reject } from "./rejection.ts";
+import { findArgumentProblem, readArgument } from "./slash-arguments.ts";
 
 const MAX_OF_A_KIND = 64;
 const MAX_DIMENSIONS = 16_384;
@@ -23,7 +25,11 @@ export type PluginOffers = {
   readonly embedders: readonly { readonly id: string; readonly dimensions: number }[];
   readonly memorySources: readonly { readonly name: string; readonly description: string }[];
   /** Names without the slash. */
-  readonly slashCommands: readonly { readonly name: string; readonly description: string }[];
+  readonly slashCommands: readonly {
+    readonly name: string;
+    readonly description: string;
+    readonly takes?: readonly SlashArgument[];
+  }[];
 };
 
 export function judgeOffers(manifest: Manifest, reject: Reject): Result<PluginOffers> {
@@ -32,13 +38,16 @@ export function judgeOffers(manifest: Manifest, reject: Reject): Result<PluginOf
     judgeEach("modelProviders", modelProviders, judgeModelProvider, ({ name }) => name, reject) ??
     judgeEach("embedders", embedders, judgeEmbedder, ({ id }) => id, reject) ??
     judgeEach("memorySources", memorySources, judgeNamed, ({ name }) => name, reject) ??
-    judgeEach("slashCommands", slashCommands, judgeNamed, ({ name }) => name, reject);
+    judgeEach("slashCommands", slashCommands, judgeCommand, ({ name }) => name, reject);
   if (failed !== undefined) return failed;
   return ok({
     modelProviders: modelProviders.map(({ name, defaultModel }) => ({ name, defaultModel })),
     embedders: embedders.map(({ id, dimensions }) => ({ id, dimensions })),
     memorySources: memorySources.map(({ name, description }) => ({ name, description })),
-    slashCommands: slashCommands.map(({ name, description }) => ({ name, description })),
+    slashCommands: slashCommands.map(({ name, description, arguments: takes }) => ({
+      ...{ name, description },
+      takes: takes.map(readArgument),
+    })),
   });
 }
 
@@ -83,6 +92,11 @@ function judgeEmbedder({ id, dimensions }: EmbedderDeclaration): Fault {
   }
   if (dimensions >= 1 && dimensions <= MAX_DIMENSIONS) return undefined;
   return { field: "dimensions", problem: `must be from 1 to ${MAX_DIMENSIONS}, not ${dimensions}` };
+}
+
+function judgeCommand(declared: SlashCommandDeclaration): Fault {
+  const problem = findArgumentProblem(declared.arguments);
+  return judgeNamed(declared) ?? (problem === undefined ? undefined : { field: "arguments", problem });
 }
 
 function judgeNamed({ name }: MemorySourceDeclaration | SlashCommandDeclaration): Fault {

@@ -71,12 +71,24 @@ function parseOffer(json: unknown): StoredOffer | undefined {
   const editions = Object.entries(settled).flatMap(([name, edition]) =>
     typeof edition === "string" ? [[name, edition] as const] : [],
   );
-  const named = commands.flatMap((one) => (isOfferedCommand(one) ? [one] : []));
+  // Files of before there were arguments have none.
+  const named = commands.flatMap((one) => {
+    if (!isOfferedCommand(one)) return [];
+    const { name, description, takes = [] } = one;
+    return [{ name, description, takes }];
+  });
   return { tools: read, commands: named, settled: new Map(editions) };
 }
 
-function isOfferedCommand(value: unknown): value is OfferedCommand {
-  return isJsonObject(value) && typeof value.name === "string" && typeof value.description === "string";
+function isOfferedCommand(
+  value: unknown,
+): value is Omit<OfferedCommand, "takes"> & Partial<Pick<OfferedCommand, "takes">> {
+  return (
+    isJsonObject(value) &&
+    typeof value.name === "string" &&
+    typeof value.description === "string" &&
+    (value.takes === undefined || Array.isArray(value.takes))
+  );
 }
 
 function isOfferedTool(value: unknown): value is OfferedTool {

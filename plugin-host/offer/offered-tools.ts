@@ -1,7 +1,9 @@
 import { createHash } from "node:crypto";
 import type { JsonObject } from "@bufbuild/protobuf";
+import type { SlashArgument } from "../../core/domain/slash-command.ts";
 import type { SlashCommandDeclaration, ToolDeclaration } from "../../proto/gen/clawd/plugin/v1/manifest_pb.ts";
 import type { PluginManifest } from "../manifest/manifest.ts";
+import { findArgumentProblem, readArgument } from "../manifest/slash-arguments.ts";
 import { fullToolName } from "../manifest/tool-style.ts";
 import { DEFAULT_CALL_TIMEOUT_MS, MAX_TIMEOUT_MS, type PluginTool } from "../manifest/tools.ts";
 
@@ -64,7 +66,11 @@ function offeredTool({ name, description, rerunSafe, timeoutMs }: ToolDeclaratio
 }
 
 /** A slash command as its plugin described it while it ran. */
-export type OfferedCommand = { readonly name: string; readonly description: string };
+export type OfferedCommand = {
+  readonly name: string;
+  readonly description: string;
+  readonly takes: readonly SlashArgument[];
+};
 
 /** What of the commands of an offer can be taken, and why the rest cannot. */
 export function judgeCommands(
@@ -74,7 +80,7 @@ export function judgeCommands(
   const taken = new Set(manifest.slashCommands.map(({ name }) => name));
   const commands: OfferedCommand[] = [];
   const problems: string[] = [];
-  for (const [index, { name, description }] of declared.entries()) {
+  for (const [index, { name, description, arguments: takes }] of declared.entries()) {
     const fullName = fullToolName(manifest.toolStyle, name);
     const why =
       index >= MAX_OFFERED_COMMANDS
@@ -85,8 +91,8 @@ export function judgeCommands(
             ? `is described in more than ${MAX_DESCRIPTION_CHARS} characters`
             : taken.has(fullName)
               ? `has the name of another of its commands, ${fullName}`
-              : "";
-    if (why === "") commands.push({ name, description });
+              : (findArgumentProblem(takes) ?? "");
+    if (why === "") commands.push({ name, description, takes: takes.map(readArgument) });
     else problems.push(`the slash command ${JSON.stringify(name.slice(0, MAX_NAME_CHARS))} ${why}`);
     taken.add(fullName);
   }

@@ -52,9 +52,9 @@ function makeCommands(
     of = now;
     made = [
       ...own,
-      ...now.map(({ name, description }) =>
+      ...now.map(({ name, description, takes }) =>
         makePluginCommand(parts, queue, {
-          ...{ name, asName: fullToolName(toolStyle, name) },
+          ...{ name, asName: fullToolName(toolStyle, name), takes },
           description: toolStyle.note + description,
         }),
       ),

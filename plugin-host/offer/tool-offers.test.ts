@@ -25,7 +25,7 @@ const tool = (name: string, description = "") =>
     rerunSafe: false,
     timeoutMs: 0,
   }) as unknown as ToolDeclaration;
-const command = (name: string) => ({ name, description: "does" }) as unknown as SlashCommandDeclaration;
+const command = (name: string) => ({ name, description: "does", arguments: [] }) as unknown as SlashCommandDeclaration;
 
 test("what was offered is there again after a restart, tools and commands, and a file that is none is as good as missing", async () => {
   const first = openToolOffers(openOfferStore(dir));
@@ -34,7 +34,7 @@ test("what was offered is there again after a restart, tools and commands, and a
   expect(taken).toMatchObject({ ok: true, value: { names: ["plugin_p_a"], problems: [] } });
   const second = openToolOffers(openOfferStore(dir));
   expect(second.tools(manifest).map(({ fullName }) => fullName)).toEqual(["plugin_p_a"]);
-  expect(second.commands(manifest)).toEqual([{ name: "greet", description: "does" }]);
+  expect(second.commands(manifest)).toEqual([{ name: "greet", description: "does", takes: [] }]);
   writeFileSync(join(dir, "p.json"), '{"offerVersion":1,"tools":');
   expect(openToolOffers(openOfferStore(dir)).isKnown(manifest)).toBe(false);
 });
@@ -51,6 +51,20 @@ test("one that is wrong takes none of the others, and of two with one name the f
     'the slash command "x" has the name of another of its commands, plugin_p_x',
     'the slash command "" must have a name of 1 to 256 characters',
   ]);
+});
+
+test("a schema whose keys come in another order is the same", async () => {
+  const withSchema = (inputSchema: object) => ({ ...tool("a"), inputSchema }) as unknown as ToolDeclaration;
+  const properties = { x: { type: "string" }, y: { type: "integer" } };
+  const first = openToolOffers(openOfferStore(dir));
+  await first.take(manifest, [withSchema({ type: "object", properties })], []);
+  const [before] = first.tools(manifest);
+  const second = openToolOffers(openOfferStore(dir));
+  const turned = { properties: { y: { type: "integer" }, x: { type: "string" } }, type: "object" };
+  expect(await second.take(manifest, [withSchema(turned)], [])).toMatchObject({ value: { changed: [] } });
+  expect(second.tools(manifest)).toEqual([before]);
+  const other = { ...turned, required: ["x"] };
+  expect(await second.take(manifest, [withSchema(other)], [])).toMatchObject({ value: { changed: ["a"] } });
 });
 
 test("a tool that goes away and comes back otherwise has changed, until somebody says yes to it", async () => {

@@ -1,3 +1,5 @@
+import { isDeepStrictEqual } from "node:util";
+import type { JsonObject } from "@bufbuild/protobuf";
 import { ok, type Result } from "../../core/domain/failure.ts";
 import type { SlashCommandDeclaration, ToolDeclaration } from "../../proto/gen/clawd/plugin/v1/manifest_pb.ts";
 import type { PluginManifest } from "../manifest/manifest.ts";
@@ -69,17 +71,20 @@ export function openToolOffers(store: OfferStore): ToolOffers {
     isKnown: ({ name, dynamic }) => !dynamic || offerOf(name) !== undefined,
     async take(manifest, declared, declaredCommands) {
       const { name } = manifest;
-      const { tools, names, problems } = judgeOffer(manifest, declared);
+      const judged = judgeOffer(manifest, declared);
+      const { names, problems } = judged;
+      const before = new Map(offerOf(name)?.tools.map((tool) => [tool.name, tool.input]));
+      const tools = judged.tools.map(({ tool }) => inOrderOf(before.get(tool.name), tool));
       const { commands, problems: commandProblems } = judgeCommands(manifest, declaredCommands);
       const settled = new Map(offerOf(name)?.settled);
       const changed: string[] = [];
-      for (const { tool } of tools) {
+      for (const tool of tools) {
         const edition = editionOf(name, tool);
         const first = settled.get(tool.name);
         if (first === undefined) settled.set(tool.name, edition);
         else if (first !== edition) changed.push(tool.name);
       }
-      const kept = await keep(name, { tools: tools.map(({ tool }) => tool), commands, settled });
+      const kept = await keep(name, { tools, commands, settled });
       return kept.ok ? ok({ names, problems: [...problems, ...commandProblems], changed }) : kept;
     },
     async settle({ name }) {
@@ -95,6 +100,11 @@ export function openToolOffers(store: OfferStore): ToolOffers {
       await store.remove(plugin);
     },
   };
+}
+
+/** Most libraries send the keys of a schema in any order: one that says the same as before stays what it was. */
+function inOrderOf(before: JsonObject | undefined, tool: OfferedTool): OfferedTool {
+  return before !== undefined && isDeepStrictEqual(before, tool.input) ? { ...tool, input: before } : tool;
 }
 
 function pluginTool(manifest: PluginManifest, tool: OfferedTool, settled: string | undefined): PluginTool {

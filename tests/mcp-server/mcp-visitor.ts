@@ -21,16 +21,27 @@ export type VisitorOptions = {
   readonly person?: Person;
   /** `modern` speaks the revision of 2026-07-28, without sessions. */
   readonly era?: "legacy" | "modern";
+  /** What its own model answers to words; undefined for a client without one. */
+  readonly model?: (words: string) => Promise<string>;
 };
 
-function newClient({ name = "tester", person, era = "legacy" }: VisitorOptions): Client {
+function newClient({ name = "tester", person, era = "legacy", model }: VisitorOptions): Client {
   const client = new Client(
     { name, version: "1.0" },
     {
-      capabilities: person === undefined ? {} : { elicitation: {} },
+      capabilities: {
+        ...(person === undefined ? {} : { elicitation: {} }),
+        ...(model === undefined ? {} : { sampling: {} }),
+      },
       versionNegotiation: { mode: era === "modern" ? { pin: "2026-07-28" } : "legacy" },
     },
   );
+  if (model !== undefined) {
+    client.setRequestHandler("sampling/createMessage", async ({ params }) => {
+      const text = await model(JSON.stringify(params.messages));
+      return { role: "assistant", content: { type: "text", text }, model: "theirs", stopReason: "endTurn" };
+    });
+  }
   if (person !== undefined) {
     client.setRequestHandler("elicitation/create", async ({ params }, { mcpReq }) => {
       person.read.push(params.message);
