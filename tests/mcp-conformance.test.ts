@@ -11,8 +11,8 @@ import { behaveAsClient } from "./mcp/conformance-client.ts";
 /** Two dozen servers, a process each, one after the other. */
 const SUITE_LIMIT_MS = 15 * 60_000;
 const SUITE = join(import.meta.dirname, "../node_modules/@modelcontextprotocol/conformance/dist/index.js");
-/** Ways to log in that clawd does not offer: with keys of a program, and by the word of another identity provider. */
-const NOT_OFFERED = /^auth\/(?:client-credentials-jwt|client-credentials-basic|cross-app-access)/;
+/** A way to log in that clawd does not offer: by the word of another identity provider. */
+const NOT_OFFERED = /^auth\/cross-app-access/;
 /** Its authorization server calls itself otherwise than where it is found, which RFC 8414 wants refused; clawd does refuse it. */
 const RIGHTLY_REFUSED = "auth/2025-03-26-oauth-metadata-backcompat";
 

@@ -1,3 +1,4 @@
+import { spawnSync } from "node:child_process";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
@@ -36,14 +37,20 @@ test("the server of everything echoes, adds, shows progress and gives an image",
   expect((await bench.call("mcp_everything_get-tiny-image")).output).toMatch(/\[artifact [^ ]+ image\/png/);
 });
 
-test("the server of files reads the folder that it was given, and its walls let it write nothing", async () => {
-  await bench.heard("filesystem");
-  const path = join(bench.workspace, "notes.txt");
-  expect((await bench.call("mcp_filesystem_read_text_file", { path })).output).toContain("bread and cheese");
-  const written = await bench.call("mcp_filesystem_write_file", { path, content: "gone" });
-  expect(written.status).toBe("TOOL_CALL_STATUS_FAILED");
-  expect((await bench.call("mcp_filesystem_read_text_file", { path })).output).toContain("bread and cheese");
-});
+const hasWalls = spawnSync("bwrap", ["--version"]).error === undefined;
+if (!hasWalls) console.log("skipped: no bubblewrap here, so nothing keeps a server from writing");
+
+test.skipIf(!hasWalls)(
+  "the server of files reads the folder that it was given, and its walls let it write nothing",
+  async () => {
+    await bench.heard("filesystem");
+    const path = join(bench.workspace, "notes.txt");
+    expect((await bench.call("mcp_filesystem_read_text_file", { path })).output).toContain("bread and cheese");
+    const written = await bench.call("mcp_filesystem_write_file", { path, content: "gone" });
+    expect(written.status).toBe("TOOL_CALL_STATUS_FAILED");
+    expect((await bench.call("mcp_filesystem_read_text_file", { path })).output).toContain("bread and cheese");
+  },
+);
 
 test("the server of memories keeps what it is told in a folder of its own, also after the daemon ended", async () => {
   await bench.heard("memory");

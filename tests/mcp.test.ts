@@ -127,6 +127,14 @@ describe("servers that are started", () => {
     expect(ends.map(({ output }) => output)).toEqual(["1 here", "1 here", "1 here"]);
   });
 
+  test("a server that takes several requests at once gets them so", async () => {
+    await bench.servers({ s: { ...fake, concurrent_calls: 2 } });
+    await bench.heard("s");
+    // Neither is answered before the other is there.
+    const ends = await Promise.all([bench.call("mcp_s_busy", { until: 2 }), bench.call("mcp_s_busy", { until: 2 })]);
+    expect(ends.map(({ failure }) => failure)).toEqual([undefined, undefined]);
+  });
+
   test("a tool that changes its own description is asked about again, also where the policy allows it, until it is confirmed", async () => {
     await writeFile(join(bench.home, "config.toml"), '[policy]\nallow = ["mcp_s_*"]\n');
     await bench.servers({ s: fake });

@@ -555,4 +555,34 @@ describe.skipIf(MISSING !== "")("on a terminal", () => {
     expect(await terminal.ended).toBe(0);
     expect(await isThere("late")).toBe(false);
   });
+
+  test("a form that a server asks for is filled in field by field, and what does not fit is asked again", async () => {
+    const entry = {
+      command: "node",
+      args: [join(import.meta.dirname, "mcp/full-server.mjs")],
+      trust: true,
+      timeout: 60_000,
+    };
+    await writeFile(join(bench.home, "mcp.json"), JSON.stringify({ mcpServers: { f: entry } }));
+    await bench.claw("mcp", "reload");
+    const show = () => bench.claw("mcp", "show", "f");
+    await eventually(show, ({ stdout }) => stdout.includes("mcp_f_form"), "the tools of the server");
+    const terminal = openTerminal(["say", "--allow", "mcp_*", "call mcp_f_form {}"]);
+    await terminal.shows("in its own words: who are you?");
+    await terminal.shows("answer? [y] yes");
+    terminal.type("y");
+    await terminal.shows("name: ");
+    terminal.type(`Ann${ENTER}`);
+    await terminal.shows("age [30]: ");
+    terminal.type(`old${ENTER}`);
+    await terminal.shows("it must be a whole number");
+    await terminal.shows("age [30]: ", 2);
+    terminal.type(ENTER);
+    await terminal.shows("colour one of: red, blue: ");
+    terminal.type(`blue${ENTER}`);
+    await terminal.shows('"colour":"blue"');
+    expect(terminal.lines().join(" ")).toContain('"age":30');
+    expect(await terminal.ended).toBe(0);
+    await bench.claw("mcp", "remove", "f");
+  });
 });

@@ -4,8 +4,8 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { type Failure, fail, ok } from "../domain/failure.ts";
 import type { IndexTarget, MemoryFilter, MemoryScope, SearchMode, Viewer } from "../domain/memory.ts";
 import { type JsonlJournal, openJournal } from "../journal/jsonl-journal.ts";
-import { WORKER_FILE } from "./fixtures/index-bench.ts";
 import { type MemoryPlace, NOWHERE, openMemoryPlace, type TestMemory } from "./fixtures/memory-bench.ts";
+import { WORKER_FILE } from "./fixtures/worker-file.ts";
 import type { MemoryOptions } from "./memory.ts";
 import { memoryPool } from "./worker/memory-pool.ts";
 

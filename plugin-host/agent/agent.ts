@@ -9,11 +9,13 @@ import { askToEnrol } from "../remote/enrolment.ts";
 import { shakeAsClient, shakeAsServer } from "../remote/handshake.ts";
 import { judgeDaemon, judgePinned } from "../remote/judge-peer.ts";
 import { readAddress, readToken, type Token } from "../remote/token.ts";
+import { makeRoom, openWaitingRoom } from "../remote/waiting-room.ts";
 import { ENROL_PROTOCOL, LINK_PROTOCOL } from "../remote/wire.ts";
 import type { BroughtPlugin } from "./brought-plugin.ts";
 import { type AgentIdentity, expiryOf, readIdentity, writeIdentity } from "./identity.ts";
 import { serveLink } from "./serve-link.ts";
 
+/** Connections that spoke and have not shown yet who they are. The oldest makes room for the next: an honest one is soon through. */
 const MAX_STRANGERS = 16;
 const HANDSHAKES_AT_ONCE = 32;
 const HANDSHAKES_PER_SECOND = 8;
@@ -139,23 +141,26 @@ async function serveListening(
   };
   const budget = openTokenBucket(HANDSHAKES_AT_ONCE, HANDSHAKES_PER_SECOND, parts.clock.now);
   const sockets = new Set<Socket>();
-  let strangers = 0;
+  const waiting = openWaitingRoom();
+  const strangers = new Set<Socket>();
   const server = createServer((socket) => {
     socket.on("error", () => socket.destroy());
-    if (strangers >= MAX_STRANGERS || !budget.take(1)) return void socket.destroy();
     sockets.add(socket);
     socket.once("close", () => sockets.delete(socket));
-    strangers += 1;
+    waiting.admit(socket, () => meet(socket));
+  });
+  const meet = (socket: Socket) => {
+    if (!budget.take(1)) return void socket.destroy();
+    makeRoom(strangers, MAX_STRANGERS);
+    strangers.add(socket);
     receive(parts, listener, socket)
-      .finally(() => {
-        strangers -= 1;
-      })
+      .finally(() => strangers.delete(socket))
       .then((secured) => serveCaller(parts, listener, secured, signal))
       .catch((cause: unknown) => {
         parts.log(`a caller could not be served: ${String(cause)}`);
         socket.destroy();
       });
-  });
+  };
   server.on("error", (cause) => {
     const message = `nobody can listen on ${parts.listen}: ${cause.message}`;
     listener.over(fail("unavailable", message, { hint: "name another address", cause }));

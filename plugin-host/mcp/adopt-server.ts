@@ -1,12 +1,14 @@
 import { createHash } from "node:crypto";
 import { join } from "node:path";
+import type { Failure } from "../../core/domain/failure.ts";
 import type { AdoptedPlugin } from "../manifest/adopted-plugin.ts";
 import type { PluginManifest } from "../manifest/manifest.ts";
 import { BRIDGE_VERSION, writeSettings } from "../mcp-bridge/bridge-settings.ts";
+import type { FetchedPackage } from "./fetched-package.ts";
 import type { McpServer } from "./server-entry.ts";
 import { type UsualGrantPlace, usualLaunch } from "./usual-grant.ts";
 
-/** Packages may have to be fetched first. */
+/** A large program on a slow disk. */
 const START_TIMEOUT_MS = 30_000;
 /** Longer than for other plugins: servers keep what they were told in their memory. */
 const IDLE_STOP_MS = 60 * 60_000;
@@ -27,13 +29,15 @@ export type AdoptPlace = UsualGrantPlace & {
   readonly plugin: string;
   /** Names of the plugins of all other servers. */
   readonly others: readonly string[];
+  /** What was fetched for it; undefined where nothing was, or needs to be. */
+  readonly fetched: FetchedPackage | undefined;
 };
 
 /** Makes a plugin of a server: its process is the bridge, its grant is what the entry says. */
 export function adoptServer(server: McpServer, place: AdoptPlace): AdoptedPlugin {
   const { plugin, file, serversDir, bridgeFile } = place;
   const folder = join(serversDir, plugin);
-  const launch = usualLaunch(server, place);
+  const launch = usualLaunch(server, place, place.fetched);
   const allow = [...new Set([...launch.allow, ...server.allow])];
   const { reach } = server;
   const dialled =
@@ -51,15 +55,39 @@ export function adoptServer(server: McpServer, place: AdoptPlace): AdoptedPlugin
   });
   const manifest = manifestOf(server, place, allow, folder);
   const { trusted, enabled, sampling } = server;
-  const whole = JSON.stringify([manifest, settings, trusted, enabled, sampling]);
+  const missing = missingPackage(server, place.fetched);
+  const whole = JSON.stringify([manifest, settings, trusted, enabled, missing, sampling]);
   return {
-    ...{ manifest, folder, settings, programs: [bridgeFile], source: file, trusted, enabled, generation: sampling },
+    ...{
+      manifest,
+      folder,
+      settings,
+      programs: [bridgeFile],
+      source: file,
+      trusted,
+      enabled,
+      missing,
+      generation: sampling,
+    },
     secrets: [
       ...[...Object.values(dialled.env), ...Object.values(dialled.headers)],
-      ...(dialled.login === undefined ? [] : [dialled.login.clientSecret].filter((secret) => secret !== "")),
+      ...(dialled.login === undefined
+        ? []
+        : [dialled.login.clientSecret, dialled.login.ownKey?.privateKey ?? ""].filter((secret) => secret !== "")),
     ],
     sha256: createHash("sha256").update(whole).digest("hex"),
   };
+}
+
+/** A sandbox has no network to fetch it with, so `npx` itself is never started. */
+function missingPackage({ name, reach }: McpServer, fetched: FetchedPackage | undefined): Failure | undefined {
+  if (reach.kind !== "stdio" || reach.npx === undefined || fetched !== undefined) return undefined;
+  if (!reach.npx.ok) {
+    const message = `the MCP server "${name}" ${reach.npx.problem}, so that its package cannot be fetched for it`;
+    return { code: "invalid", message, hint: "write npx -y PACKAGE, or install it and name its program (docs/mcp.md)" };
+  }
+  const message = `the package ${reach.npx.value.packages.join(", ")} of the MCP server "${name}" is not fetched yet`;
+  return { code: "unavailable", message, hint: `fetch it: claw mcp update ${name}` };
 }
 
 /** What its owner lets it read or write, as it is told of it. */

@@ -5,6 +5,7 @@ import type { Failure } from "../../core/domain/failure.ts";
 import type { AdoptedPlugin } from "../manifest/adopted-plugin.ts";
 import { adoptServer } from "./adopt-server.ts";
 import { entryDigest, readApprovals } from "./approvals.ts";
+import { type FetchedPackage, readFetched } from "./fetched-package.ts";
 import { type McpServer, readServerEntry } from "./server-entry.ts";
 import { readServersFile } from "./servers-file.ts";
 import { wholeGrant } from "./usual-grant.ts";
@@ -33,6 +34,8 @@ export type KnownServer = {
   readonly file: string;
   readonly workspace: string | undefined;
   readonly adopted: AdoptedPlugin;
+  /** What was fetched for it. */
+  readonly fetched: FetchedPackage | undefined;
 };
 
 /** Where one entry was found. */
@@ -62,7 +65,10 @@ export async function readKnownServers(
       else servers.push({ ...found, server: read.value, plugin });
     }
   }
-  const known = servers.map(({ server, plugin, file, folder, workspace }) => {
+  const known = servers.map(async ({ server, plugin, file, folder, workspace }) => {
+    const { reach } = server;
+    const npx = reach.kind === "stdio" && reach.npx?.ok ? reach.npx.value : undefined;
+    const fetched = npx === undefined ? undefined : await readFetched(join(places.serversDir, plugin), npx);
     const others = servers.map((one) => one.plugin).filter((other) => other !== plugin);
     const { serversDir, bridgeFile, homeDir, env } = places;
     const place = {
@@ -75,10 +81,11 @@ export async function readKnownServers(
       workspace,
       plugin,
       others,
+      fetched,
     };
-    return { server, file, workspace, adopted: adoptServer(server, place) };
+    return { server, file, workspace, fetched, adopted: adoptServer(server, place) };
   });
-  return { known, problems };
+  return { known: await Promise.all(known), problems };
 }
 
 /** What the owner wrote down needs no further yes. */

@@ -1,13 +1,16 @@
 import { createHash } from "node:crypto";
 import { join } from "node:path";
 import type { JsonObject } from "@bufbuild/protobuf";
-import type { McpAdmin, McpRow } from "../../core/domain/admin.ts";
+import type { McpAdmin, McpPackageRow, McpRow } from "../../core/domain/admin.ts";
 import { type Failure, fail, failureToProto, ok, type Result } from "../../core/domain/failure.ts";
 import type { Adoption } from "../manifest/adopted-plugin.ts";
 import { BEGIN_LOGIN, FINISH_LOGIN, LOGIN_CHALLENGE } from "../mcp-bridge/bridge-settings.ts";
 import { addApproval, entryDigest } from "./approvals.ts";
+import type { FetchedPackage } from "./fetched-package.ts";
 import { type KnownServer, readKnownServers, type ServerPlaces, WORKSPACE_FILE } from "./known-servers.ts";
+import type { PackageFetcher } from "./package-fetcher.ts";
 import { type McpServer, readServerEntry } from "./server-entry.ts";
+import { serverResources } from "./server-resources.ts";
 import { readServersFile, writeServersFile } from "./servers-file.ts";
 import { wholeGrant } from "./usual-grant.ts";
 
@@ -24,7 +27,7 @@ export type McpDesk = McpAdmin & {
   problems(): readonly Failure[];
 };
 
-export function openMcpDesk(places: ServerPlaces, adoption: Adoption): McpDesk {
+export function openMcpDesk(places: ServerPlaces, adoption: Adoption, packages: PackageFetcher): McpDesk {
   let known: readonly KnownServer[] = [];
   let problems: readonly Failure[] = [];
   let last: Promise<unknown> = Promise.resolve();
@@ -87,6 +90,7 @@ export function openMcpDesk(places: ServerPlaces, adoption: Adoption): McpDesk {
     await readAll();
     if (plugin === undefined || gone === undefined) return ok(file);
     const forgotten = await adoption.forget(plugin);
+    await packages.tidy(join(places.serversDir, plugin), undefined);
     return forgotten.ok ? ok(file) : forgotten;
   }
 
@@ -115,9 +119,37 @@ export function openMcpDesk(places: ServerPlaces, adoption: Adoption): McpDesk {
     return added;
   }
 
+  /** Not in turn: it takes minutes, and what is there goes on meanwhile. */
+  async function update(name: string, workspace: string) {
+    const named = known.filter(({ server }) => server.name === name);
+    const one = named.find((other) => other.workspace === workspace) ?? named[0];
+    if (one === undefined) return notInFile(name);
+    const { server, adopted, fetched: before } = one;
+    const npx = server.reach.kind === "stdio" ? server.reach.npx : undefined;
+    if (npx === undefined)
+      return fail("conflict", `the MCP server "${name}" has no package that is fetched for it`, {
+        hint: `claw mcp show ${name} says what starts it`,
+      });
+    if (!npx.ok) return fail("invalid", `the MCP server "${name}" ${npx.problem}`, { hint: "write npx -y PACKAGE" });
+    const folder = join(places.serversDir, adopted.manifest.name);
+    const fetched = await packages.fetch(folder, npx.value);
+    if (!fetched.ok) return { ok: false as const, failure: withNext(fetched.failure, name) };
+    await inTurn(readAll);
+    await packages.tidy(folder, npx.value);
+    return ok({ package: describePackage(npx.value.packages, fetched.value), before: before?.version ?? "" });
+  }
+
   /** The server's plugin, for what its owner does with it. */
   function pluginOf(name: string): Result<string> {
     const found = known.find(({ server }) => server.name === name);
+    return found === undefined ? notInFile(name) : ok(found.adopted.manifest.name);
+  }
+
+  /** The plugin of a server that conversations in a folder have. */
+  function pluginIn(name: string, folder: string): Result<string> {
+    const found = known.find(
+      ({ server, workspace }) => server.name === name && (workspace === undefined || workspace === folder),
+    );
     return found === undefined ? notInFile(name) : ok(found.adopted.manifest.name);
   }
 
@@ -155,6 +187,8 @@ export function openMcpDesk(places: ServerPlaces, adoption: Adoption): McpDesk {
         const plugin = pluginOf(name);
         return plugin.ok ? adoption.forgetSecrets(plugin.value) : plugin;
       }),
+    update,
+    ...serverResources(pluginIn, adoption),
     reload: () =>
       inTurn(async () => {
         await readAll();
@@ -163,23 +197,40 @@ export function openMcpDesk(places: ServerPlaces, adoption: Adoption): McpDesk {
   };
 }
 
-async function describe({ server, file, workspace, adopted }: KnownServer, adoption: Adoption): Promise<McpRow> {
+function withNext(failure: Failure, name: string): Failure {
+  const isWrong = failure.code === "not_found" || failure.code === "invalid";
+  const next = isWrong ? `claw mcp add --replace ${name} -- npx -y PACKAGE` : `claw mcp update ${name}`;
+  return { ...failure, hint: `${failure.hint ?? "look at it"}; then: ${next}` };
+}
+
+function describePackage(wanted: readonly string[], fetched: FetchedPackage | undefined): McpPackageRow {
+  const { name = "", version = "", integrity = "", skippedScripts = [] } = fetched ?? {};
+  return { wanted: [...wanted], name, version, integrity, skippedScripts: [...skippedScripts] };
+}
+
+async function describe(
+  { server, file, workspace, adopted, fetched }: KnownServer,
+  adoption: Adoption,
+): Promise<McpRow> {
   const plugin = adopted.manifest.name;
   const tools = adoption.tools(plugin);
   const failure = adoption.failure(plugin);
   const changed = tools.filter(({ unsettled }) => unsettled !== "").map(({ edition }) => edition);
   const sha256 = createHash("sha256").update(changed.join("\n")).digest("hex");
   return {
-    ...describeEntry(server),
+    ...describeEntry(server, fetched),
     ...{
       plugin,
       file,
       workspace: workspace ?? "",
+      disabled: !adopted.enabled,
+      heard: adoption.heard(plugin),
       granted: adopted.manifest.wants.map(({ permission }) => permission),
     },
     tools: tools.map(({ fullName, name, description, unsettled }) => ({
       ...{ name: fullName, serverName: name, description, changed: unsettled !== "" },
     })),
+    ...(adopted.enabled && adopted.missing?.code === "unavailable" ? { waitsFor: "package" } : {}),
     ...(changed.length > 0 ? { waitsFor: "confirmation", sha256 } : await loginRow(adoption, plugin)),
     ...(failure === undefined ? {} : { failure: failureToProto(failure) }),
   };
@@ -191,13 +242,14 @@ async function loginRow(adoption: Adoption, plugin: string): Promise<Pick<McpRow
   return challenge.ok && challenge.value !== undefined ? { waitsFor: "login" } : {};
 }
 
-function describeEntry({ name, reach, entry }: McpServer) {
+function describeEntry({ name, reach, entry }: McpServer, fetched?: FetchedPackage) {
   const isChild = reach.kind === "stdio";
   return {
     ...{ name, transport: reach.kind, entry },
     ...(isChild ? { command: [reach.command, ...reach.args] } : { url: reach.url }),
     envNames: isChild ? Object.keys(reach.env) : [],
     headerNames: isChild ? [] : Object.keys(reach.headers),
+    ...(isChild && reach.npx?.ok ? { package: describePackage(reach.npx.value.packages, fetched) } : {}),
   };
 }
 

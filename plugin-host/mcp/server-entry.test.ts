@@ -37,6 +37,23 @@ test("permissions are those of the one language, with absolute paths", () => {
   expect(problem({ command: "x", allow: ["fly=high"] })).toContain("is no permission");
 });
 
+test("a program's own login has an issuer and one proof, and a person's has neither", () => {
+  const own = { grant: "client_credentials", client_id: "c", issuer: "https://auth.example.com" };
+  const url = "https://h/mcp";
+  expect(read({ url, oauth: { ...own, client_secret: "${TOKEN}" } })).toMatchObject({
+    value: { reach: { login: { clientSecret: "t", ownKey: { issuer: own.issuer, privateKey: "" } } } },
+  });
+  expect(read({ url, oauth: { ...own, private_key: "k", algorithm: "RS256" } })).toMatchObject({
+    value: { reach: { login: { ownKey: { privateKey: "k", algorithm: "RS256" } } } },
+  });
+  expect(problem({ url, oauth: own })).toContain("either a client_secret or a private_key");
+  expect(problem({ url, oauth: { ...own, client_secret: "s", private_key: "k" } })).toContain("either a client_secret");
+  expect(problem({ url, oauth: { ...own, client_secret: "s", issuer: "" } })).toContain("as the issuer");
+  expect(problem({ url, oauth: { ...own, private_key: "k", algorithm: "none" } })).toContain("must have an algorithm");
+  expect(problem({ url, oauth: { client_id: "c", private_key: "k" } })).toContain("goes with grant");
+  expect(problem({ url, oauth: { grant: "password" } })).toContain("as the grant");
+});
+
 test("every wrong entry is named with what is wrong with it", () => {
   expect(problem("x")).toContain('MCP server "s" is no table');
   expect(problem({ command: "x" }, "../s")).toContain("must have a name");

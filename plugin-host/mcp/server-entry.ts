@@ -6,6 +6,7 @@ import { nearestWord } from "../../core/domain/nearest-word.ts";
 import { parsePermission, printPermission } from "../../sandbox/permission/permission.ts";
 import type { LoginSettings } from "../mcp-bridge/bridge-settings.ts";
 import { expandVariables } from "./expand.ts";
+import { type ReadNpx, readNpx } from "./npx-words.ts";
 
 /** A tool's full name has 64 characters, of which "mcp_" and "_" take five. */
 const SERVER_NAME = /^[A-Za-z0-9][A-Za-z0-9_-]{0,31}$/;
@@ -13,7 +14,8 @@ const DEFAULT_TIMEOUT_MS = 5_000;
 const MAX_TIMEOUT_MS = 10 * 60_000;
 const MAX_AT_ONCE = 64;
 const MAX_SAMPLING_TOKENS = 1_000_000_000;
-const LOGIN_KEY = /^(?:client_id|client_secret|client_metadata_url|scope)$/;
+const LOGIN_KEY = /^(?:client_id|client_secret|client_metadata_url|scope|grant|issuer|private_key|algorithm)$/;
+const KEY_ALGORITHM = /^(?:RS|PS|ES)(?:256|384|512)$|^EdDSA$/;
 const ENV_NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
 const HEADER_NAME = /^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/;
 const HINT = "docs/mcp.md describes every key";
@@ -31,6 +33,8 @@ export type McpServer = {
         readonly command: string;
         readonly args: readonly string[];
         readonly env: Readonly<Record<string, string>>;
+        /** What `npx` would fetch, understood or not; undefined where the command is another program. */
+        readonly npx: ReadNpx | undefined;
       }
     | {
         readonly kind: "http" | "sse";
@@ -126,7 +130,9 @@ function readReach(entry: JsonObject, env: EntryPlace["env"]): Read<McpServer["r
     const put = (text: string) => expandVariables(text, env);
     const program = put(command);
     if (program === "") return wrong("has a command that is empty once its variables are put in");
-    return { ok: true, value: { kind: type, command: program, args: args.value.map(put), env: variables.value } };
+    const words = args.value.map(put);
+    const npx = readNpx(program, words);
+    return { ok: true, value: { kind: type, command: program, args: words, env: variables.value, npx } };
   }
   if (type !== "http" && type !== "sse" && type !== "streamable-http")
     return wrong('must be of the type "stdio", "http" or "sse"');
@@ -158,7 +164,28 @@ function readLogin(value: JsonValue, env: EntryPlace["env"]): Read<LoginSettings
   if (clientSecret !== "" && clientId === "") return wrong("has a client_secret without a client_id in its oauth");
   if (metadataUrl !== "" && !/^https:\/\/[^/]+\/./.test(metadataUrl))
     return wrong("must have a client_metadata_url of https with a path in its oauth");
-  return { ok: true, value: { clientId, clientSecret, metadataUrl, scope } };
+  const ownKey = readOwnKey(read.value);
+  if (!ownKey.ok) return ownKey;
+  return { ok: true, value: { clientId, clientSecret, metadataUrl, scope, ownKey: ownKey.value } };
+}
+
+/** A program's own login has all that it needs, and a person's has nothing of it. */
+function readOwnKey(given: Readonly<Record<string, string>>): Read<LoginSettings["ownKey"]> {
+  const { grant = "authorization_code", issuer = "", private_key: privateKey = "", algorithm = "ES256" } = given;
+  const { client_id: clientId = "", client_secret: clientSecret = "" } = given;
+  if (grant === "authorization_code") {
+    const stray = ["issuer", "private_key", "algorithm"].find((key) => given[key] !== undefined);
+    if (stray === undefined) return { ok: true, value: undefined };
+    return wrong(`has ${stray} in its oauth, which goes with grant = "client_credentials"`);
+  }
+  if (grant !== "client_credentials")
+    return wrong('must have "authorization_code" or "client_credentials" as the grant of its oauth');
+  if (clientId === "" || (clientSecret === "") === (privateKey === ""))
+    return wrong("must have a client_id and either a client_secret or a private_key in its oauth");
+  if (!URL.canParse(issuer))
+    return wrong("must have the address of its authorization server as the issuer of its oauth");
+  if (!KEY_ALGORITHM.test(algorithm)) return wrong('must have an algorithm such as "ES256" or "RS256" in its oauth');
+  return { ok: true, value: { issuer, privateKey, algorithm } };
 }
 
 function readTexts(value: JsonValue, key: string): Read<readonly string[]> {

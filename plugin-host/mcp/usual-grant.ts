@@ -2,6 +2,7 @@ import { existsSync, realpathSync, statSync } from "node:fs";
 import { dirname, isAbsolute, join, resolve } from "node:path";
 import { isInFolder } from "../../sandbox/permission/grant.ts";
 import { printPermission } from "../../sandbox/permission/permission.ts";
+import type { FetchedPackage } from "./fetched-package.ts";
 import type { McpServer } from "./server-entry.ts";
 
 /** What marks the folder of a package. */
@@ -33,18 +34,20 @@ export function usualGrantOfUrl(url: string): readonly string[] {
 
 /**
  * A server that is started reads the package of the program and of the scripts among its arguments, and the files and folders
- * that these name; it runs the system's programs, unless its owner named some, and writes a folder of its own.
+ * that these name; it runs the system's programs, unless its owner named some, and writes a folder of its own. A package that was
+ * fetched for it lies in its own folder, which it sees anyway: what it may touch is the same before and after.
  */
-export function usualLaunch(server: McpServer, place: UsualGrantPlace): Launch {
+export function usualLaunch(server: McpServer, place: UsualGrantPlace, fetched?: FetchedPackage): Launch {
   if (server.reach.kind !== "stdio") return { command: [], allow: usualGrantOfUrl(server.reach.url) };
-  const { command, args } = server.reach;
-  const program = findProgram(command, place);
+  const { command, npx } = server.reach;
+  const args = npx?.ok ? npx.value.args : server.reach.args;
+  const program = npx === undefined ? findProgram(command, place) : command;
   const words = args.map((arg) => absoluteIfThere(arg, place.folder));
   const read = new Set<string>();
   for (const word of [program, ...words]) for (const path of foldersNamed(word, place.homeDir)) read.add(path);
   const runs = server.allow.some((one) => one === "run" || one.startsWith("run=")) ? [] : ["run"];
   const reads = [...read].map((path) => printPermission({ kind: "read", path }));
-  return { command: [program, ...words], allow: [...runs, "write=./data", ...reads] };
+  return { command: [...(fetched?.command ?? [program]), ...words], allow: [...runs, "write=./data", ...reads] };
 }
 
 /** Everything that a server may touch: the usual, and what its entry allows. */

@@ -5,10 +5,8 @@ import { openTokenBucket, type TokenBucket } from "../../core/domain/token-bucke
 import type { Credentials } from "./certificate.ts";
 import { PROTOCOLS, shakeAsServer } from "./handshake.ts";
 import { readAddress } from "./token.ts";
+import { makeRoom, openWaitingRoom } from "./waiting-room.ts";
 
-/** Connections on which nothing was said yet: they cost a descriptor. The oldest makes room for the next. */
-const MAX_SILENT = 256;
-const SILENCE_LIMIT_MS = 10_000;
 /** Connections that spoke and have not shown yet who they are. The oldest makes room here, too: an honest one is soon through. */
 const MAX_STRANGERS = 32;
 /** Handshakes at once, and then a second: each is work with keys. */
@@ -44,7 +42,7 @@ export async function openFrontDoor(parts: FrontDoorParts): Promise<Result<Front
   const at = readAddress(listen);
   if (!at.ok) return at;
   const mayShake = openShakeBudget(now);
-  const silent = new Set<Socket>();
+  const waiting = openWaitingRoom();
   const sockets = new Set<Socket>();
   const strangers = new Set<Socket>();
   const welcome = async (socket: Socket) => {
@@ -59,21 +57,9 @@ export async function openFrontDoor(parts: FrontDoorParts): Promise<Result<Front
   };
   const server = createServer((socket) => {
     socket.on("error", () => socket.destroy());
-    makeRoom(silent, MAX_SILENT);
     sockets.add(socket);
-    silent.add(socket);
-    const timer = setTimeout(() => socket.destroy(), SILENCE_LIMIT_MS).unref();
-    socket.once("close", () => {
-      clearTimeout(timer);
-      sockets.delete(socket);
-      silent.delete(socket);
-    });
-    // What came so far, the handshake takes from where it is.
-    socket.once("readable", () => {
-      clearTimeout(timer);
-      silent.delete(socket);
-      if (!socket.destroyed) meet(socket);
-    });
+    socket.once("close", () => sockets.delete(socket));
+    waiting.admit(socket, () => meet(socket));
   });
   const meet = (socket: Socket) => {
     if (!mayShake(socket.remoteAddress ?? "")) return void socket.destroy();
@@ -107,13 +93,6 @@ export async function openFrontDoor(parts: FrontDoorParts): Promise<Result<Front
     );
   });
   return listening.promise;
-}
-
-function makeRoom(sockets: Set<Socket>, most: number): void {
-  const [oldest] = sockets;
-  if (oldest === undefined || sockets.size < most) return;
-  sockets.delete(oldest);
-  oldest.destroy();
 }
 
 /** Whether a handshake with an address may begin now. */

@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import type { Failure, Result } from "../../core/domain/failure.ts";
+import { type Failure, fail, ok, type Result } from "../../core/domain/failure.ts";
 import { machineClock } from "../life/clock.ts";
 import { isName } from "../manifest/names.ts";
 import type { RemotePlugins, RemoteRow, RemoteSettings } from "./remote-plugins.ts";
@@ -24,8 +24,8 @@ export type RemoteDoor = Pick<RemotePlugins, "launch" | "enrol" | "unenrol"> & {
   missing(name: string): Failure | undefined;
   hasServices(name: string): boolean;
   list(): readonly RemoteRow[];
-  /** The folder that "remote:NAME" stands for; any other path is itself. */
-  pathOf(words: string): string;
+  /** The folder that "remote:NAME" stands for; any other path is itself. `not_found` where no such agent has offered a plugin. */
+  pathOf(words: string): Result<string>;
   /** What is wrong with all of it. */
   problem(): Failure | undefined;
   close(): Promise<void>;
@@ -68,7 +68,15 @@ export function openRemoteDoor(parts: RemoteDoorParts): RemoteDoor {
     list: () => opened?.list() ?? [],
     pathOf(words) {
       const name = words.slice(PREFIX.length);
-      return words.startsWith(PREFIX) && isName(name) ? join(dir, "offers", name) : words;
+      if (!words.startsWith(PREFIX) || !isName(name)) return ok(words);
+      const folder = join(dir, "offers", name);
+      if (existsSync(folder)) return ok(folder);
+      const isKnown = opened?.list().some((row) => row.name === name) === true;
+      return fail("not_found", `no agent has offered the plugin "${name}" yet`, {
+        hint: isKnown
+          ? "start its agent on its machine: claw plugin agent FOLDER"
+          : `let one in: claw plugin enrol ${name}`,
+      });
     },
     problem: () => problem,
     async enrol(name, terms, lifeMs) {

@@ -1,22 +1,18 @@
-import type { TLSSocket } from "node:tls";
-import { type Failure, fail, ok, type Result } from "../../core/domain/failure.ts";
+import { type Failed, type Failure, fail, ok, type Result } from "../../core/domain/failure.ts";
 import type { LeasedProcess } from "../../sandbox/os/launcher.ts";
 import type { Clock } from "../life/clock.ts";
 import { isName, NAME_FORM } from "../manifest/names.ts";
 import { openAuthority } from "./authority.ts";
-import { dial, repeat } from "./dial.ts";
-import { issue, type Registrar, serveEnrolment } from "./enrolment.ts";
-import { type FarAgent, openFarAgent } from "./far-agent.ts";
-import { type FrontDoor, openFrontDoor, quietLog } from "./front-door.ts";
-import { protocolOf, shakeAsClient } from "./handshake.ts";
-import { judgePlugin } from "./judge-peer.ts";
+import { connectedAgents } from "./connected-agents.ts";
+import { dialAgents } from "./dialled-agents.ts";
+import type { Registrar } from "./enrolment.ts";
+import { openFrontDoor, quietLog } from "./front-door.ts";
 import type { FarLaunch } from "./launch-over.ts";
-import { dropOffer, keepOffer } from "./offer-folder.ts";
+import { dropOffer } from "./offer-folder.ts";
 import { openPeers, type Peer } from "./peers.ts";
 import { printToken, readAddress } from "./token.ts";
-import { ENROL_PROTOCOL, LINK_PROTOCOL, type StartOrder } from "./wire.ts";
+import type { StartOrder } from "./wire.ts";
 
-const REVOKED = "its certificate was revoked";
 const LONGEST_INVITATION_MS = 7 * 24 * 60 * 60_000;
 
 export type RemoteSettings = {
@@ -71,216 +67,84 @@ export type RemotePlugins = {
 
 export async function openRemotePlugins(parts: RemoteParts): Promise<Result<RemotePlugins>> {
   const { dir, clock, random, log, listen } = parts;
-  const authority = await openAuthority({ dir, now: clock.now, random });
-  if (!authority.ok) return authority;
-  const peers = await openPeers({ dir, now: clock.now, random });
-  if (!peers.ok) return peers;
-  const registrar: Registrar = { authority: authority.value, peers: peers.value, lifeMs: parts.certificateMs };
-  const agents = new Map<string, FarAgent>();
-  /** Nobody is let in any more; then every line is cut. */
-  const ending = new AbortController();
-  const closing = new AbortController();
-  const dialling = new Map<string, { readonly abort: AbortController; readonly over: Promise<void> }>();
-
+  const opened = await openAuthority({ dir, now: clock.now, random });
+  if (!opened.ok) return opened;
+  const authority = opened.value;
+  const read = await openPeers({ dir, now: clock.now, random });
+  if (!read.ok) return read;
+  const peers = read.value;
   const complain = quietLog(log, clock.now);
-  /** What agents brought and is being kept. */
-  const keeping = new Set<Promise<void>>();
-  const receiving = { ...parts, registrar, agents, keeping, complain, signal: ending.signal };
-  const receive = (socket: TLSSocket) => receiveAgent(receiving, socket);
-
-  const dialOnce = async ({ name, address, certificates, invitation }: Peer, signal: AbortSignal) => {
-    const isInvited = invitation !== undefined && invitation.untilMs > clock.now();
-    if (!isInvited && certificates.length === 0) return;
-    const protocol = isInvited ? ENROL_PROTOCOL : LINK_PROTOCOL;
-    const own = await authority.value.credentials();
-    const socket = await dial(address, signal);
-    if (!own.ok || !socket.ok) {
-      if (socket.ok) socket.value.destroy();
-      return;
-    }
-    const onAbort = () => void socket.value.destroy();
-    signal.addEventListener("abort", onAbort, { once: true });
-    const shaken = await shakeAsClient(socket.value, { credentials: own.value, protocols: [protocol] });
-    if (shaken.ok) {
-      await receive(shaken.value);
-      await agents.get(name)?.closed;
-    }
-    signal.removeEventListener("abort", onAbort);
-  };
-
-  /** Keeps a connection to an agent that listens. */
-  const keepDialling = ({ name, address }: Peer) => {
-    if (address === "" || closing.signal.aborted) return;
-    const abort = new AbortController();
-    const signal = AbortSignal.any([abort.signal, closing.signal]);
-    const attempt = async () => {
-      const peer = peers.value.find(name);
-      if (peer === undefined || peer.address !== address) return;
-      await dialOnce(peer, signal).catch((cause: unknown) =>
-        complain(`the agent of "${name}" could not be served: ${String(cause)}`),
-      );
-    };
-    const jitter = () => Buffer.from(random(4)).readUInt32LE() / 2 ** 32;
-    dialling.set(name, { abort, over: repeat(attempt, { clock, jitter, signal }) });
-  };
-  const stopDialling = async (name: string) => {
-    const mine = dialling.get(name);
-    dialling.delete(name);
-    mine?.abort.abort();
-    await mine?.over;
-  };
-
-  let door: FrontDoor | undefined;
-  if (listen !== "") {
-    const opened = await openFrontDoor({
-      ...{ listen, receive, log: complain, now: clock.now },
-      credentials: authority.value.credentials,
-    });
-    if (!opened.ok) return opened;
-    door = opened.value;
-    log(`remote plugins may dial in at ${door.address}`);
-  }
-  for (const peer of peers.value.all()) keepDialling(peer);
-  const address = door === undefined ? "" : parts.address === "" ? door.address : parts.address;
+  const registrar: Registrar = { authority, peers, lifeMs: parts.certificateMs };
+  const connected = connectedAgents({ ...parts, registrar, complain });
+  const { receive } = connected;
+  const dialled = dialAgents({
+    ...{ clock, random, receive, complain, credentials: authority.credentials, find: peers.find },
+    gone: async (name) => connected.find(name)?.closed,
+  });
+  const door =
+    listen === ""
+      ? ok(undefined)
+      : await openFrontDoor({ listen, receive, log: complain, now: clock.now, credentials: authority.credentials });
+  if (!door.ok) return door;
+  if (door.value !== undefined) log(`remote plugins may dial in at ${door.value.address}`);
+  for (const peer of peers.all()) dialled.keep(peer);
+  const address = door.value === undefined ? "" : parts.address || door.value.address;
 
   return ok({
     address,
-    list: () =>
-      peers.value.all().map((peer) => ({
-        name: peer.name,
-        isConnected: agents.has(peer.name),
-        address: peer.address,
-        untilMs: peer.certificates.at(-1)?.untilMs ?? 0,
-      })),
-    isConnected: (name) => agents.has(name),
-    hasServices: (name) => peers.value.find(name)?.services === true,
+    list: () => peers.all().map((peer) => rowOf(peer, connected.find(peer.name) !== undefined)),
+    isConnected: (name) => connected.find(name) !== undefined,
+    hasServices: (name) => peers.find(name)?.services === true,
     async enrol(name, terms, lifeMs) {
       const at = terms.address;
       const wrong = judgeInvitation(name, at, lifeMs, address);
       if (wrong !== undefined) return { ok: false, failure: wrong };
       const untilMs = clock.now() + lifeMs;
-      const invited = await peers.value.invite(name, terms, untilMs);
+      const invited = await peers.invite(name, terms, untilMs);
       if (!invited.ok) return invited;
-      const { fingerprint } = authority.value;
-      const dialled = at === "" ? address : "";
-      const token = printToken({ name, address: dialled, fingerprint, secret: invited.value.secret });
-      await stopDialling(name);
-      const peer = peers.value.find(name);
-      if (peer !== undefined) keepDialling(peer);
+      const { fingerprint } = authority;
+      const dialledAt = at === "" ? address : "";
+      const token = printToken({ name, address: dialledAt, fingerprint, secret: invited.value.secret });
+      await dialled.stop(name);
+      const peer = peers.find(name);
+      if (peer !== undefined) dialled.keep(peer);
       return ok({ token, untilMs });
     },
     async unenrol(name) {
-      const removed = await peers.value.remove(name);
-      const agent = agents.get(name);
+      const removed = await peers.remove(name);
+      const agent = connected.find(name);
       agent?.dismiss("it was unenrolled", true);
       // It hears why before the line is cut.
       await agent?.closed;
-      await stopDialling(name);
+      await dialled.stop(name);
       await dropOffer(dir, name);
       if (!removed.ok) return removed;
-      if (removed.value) return ok(undefined);
-      const names = peers.value.all().map((peer) => peer.name);
-      return fail("not_found", `no remote plugin "${name}" is enrolled`, {
-        hint: names.length === 0 ? "none is: claw plugin enrol NAME" : `there are: ${names.join(", ")}`,
-      });
+      return removed.value ? ok(undefined) : nobodyEnrolled(name, peers.all());
     },
     launch(name, order, sockets) {
-      const agent = agents.get(name);
+      const agent = connected.find(name);
       if (agent === undefined) throw new Error("its agent is not connected");
       return agent.launch(order, sockets);
     },
     async close() {
-      ending.abort();
-      const connected = [...agents.values()];
-      for (const agent of connected) agent.dismiss("the daemon ends");
-      await Promise.all(connected.map(({ closed }) => closed));
-      closing.abort();
-      door?.close();
-      await Promise.all([...dialling.values()].map(({ over }) => over));
-      await Promise.all(keeping);
+      // They hear why before the lines are cut.
+      await connected.sendAway();
+      door.value?.close();
+      await dialled.close();
+      await connected.kept();
     },
   });
 }
 
-type ReceiveParts = RemoteParts & {
-  readonly registrar: Registrar;
-  readonly agents: Map<string, FarAgent>;
-  readonly keeping: Set<Promise<void>>;
-  /** Writes a line about somebody who was not let in. */
-  readonly complain: (line: string) => void;
-  readonly signal: AbortSignal;
-};
-
-/** Looks at who is behind a handshake: one that enrols, one that may connect, or nobody of ours. */
-async function receiveAgent(parts: ReceiveParts, socket: TLSSocket): Promise<void> {
-  const { registrar, agents, keeping, clock, log, complain, signal } = parts;
-  if (protocolOf(socket) === ENROL_PROTOCOL) {
-    const enrolled = await serveEnrolment(socket, registrar);
-    if (enrolled.ok) {
-      log(`remote plugin "${enrolled.value.name}" is enrolled`);
-      // An agent of that name with the certificate before is not it any more.
-      agents.get(enrolled.value.name)?.dismiss("another agent was enrolled in its place");
-    } else complain(`an agent was not enrolled: ${enrolled.failure.message}`);
-    return;
-  }
-  const shown = judgePlugin(socket, clock.now());
-  if (!shown.ok) {
-    complain(`an agent was refused: ${shown.failure.message}`);
-    socket.destroy();
-    return;
-  }
-  const { name, serial, untilMs } = shown.value;
-  const agent = openFarAgent(socket, {
-    leftMs: untilMs - clock.now(),
-    renew: async (request) => {
-      // Only while the one that it holds counts.
-      if (!isCounted(registrar.peers.find(name), serial)) return undefined;
-      const issued = await issue(registrar, name, request, { isRenewal: true });
-      if (issued.ok) log(`remote plugin "${name}" has a new certificate`);
-      return issued.ok ? issued.value : undefined;
-    },
-  });
-  const because = signal.aborted
-    ? "the daemon ends"
-    : !isCounted(registrar.peers.find(name), serial)
-      ? REVOKED
-      : agents.has(name)
-        ? "another agent of that name is connected"
-        : undefined;
-  if (because !== undefined) {
-    complain(`an agent of "${name}" was refused: ${because}`);
-    agent.dismiss(because, because === REVOKED);
-    return;
-  }
-  agents.set(name, agent);
-  log(`remote plugin "${name}" is connected`);
-  void agent.closed.then(() => {
-    agents.delete(name);
-    log(`remote plugin "${name}" is not connected any more`);
-  });
-  const kept = takeOffer(parts, name, agent)
-    .catch((cause: unknown) => {
-      log(`what remote plugin "${name}" brings cannot be taken: ${String(cause)}`);
-      agent.dismiss("what it brings cannot be taken");
-    })
-    .finally(() => keeping.delete(kept));
-  keeping.add(kept);
+function rowOf({ name, address, certificates }: Peer, isConnected: boolean): RemoteRow {
+  return { name, isConnected, address, untilMs: certificates.at(-1)?.untilMs ?? 0 };
 }
 
-async function takeOffer({ dir, log, onOffer }: ReceiveParts, name: string, agent: FarAgent): Promise<void> {
-  const offer = await agent.offered;
-  if (offer === undefined) return;
-  const kept = await keepOffer(dir, name, offer);
-  if (kept.ok) {
-    await onOffer(name, kept.value);
-    return;
-  }
-  log(`remote plugin "${name}" was sent away: ${kept.failure.message}`);
-  agent.dismiss(kept.failure.message);
-}
-
-function isCounted(peer: Peer | undefined, serial: string): boolean {
-  return peer?.certificates.some((one) => one.serial === serial) === true;
+function nobodyEnrolled(name: string, peers: readonly Peer[]): Failed {
+  const names = peers.map((peer) => peer.name);
+  return fail("not_found", `no remote plugin "${name}" is enrolled`, {
+    hint: names.length === 0 ? "none is: claw plugin enrol NAME" : `there are: ${names.join(", ")}`,
+  });
 }
 
 function judgeInvitation(name: string, at: string, lifeMs: number, address: string): Failure | undefined {

@@ -29,7 +29,18 @@ export async function behaveAsClient(home: string, { scenario, url, context }: W
   const mcp = createClient(McpService, transportTo(home));
   const { sessions } = dial(home);
 
-  function oauthOf(): object {
+  /** What a person who registered clawd there would write down. */
+  async function ownKey(): Promise<object> {
+    const { client_id, client_secret, private_key_pem, signing_algorithm } = context;
+    const described = new URL(`/.well-known/oauth-protected-resource${new URL(url).pathname}`, url);
+    const resource = (await (await fetch(described)).json()) as { authorization_servers: readonly string[] };
+    const known = { grant: "client_credentials", client_id, issuer: resource.authorization_servers[0] };
+    if (private_key_pem === undefined) return { oauth: { ...known, client_secret } };
+    return { oauth: { ...known, private_key: private_key_pem, algorithm: signing_algorithm ?? "ES256" } };
+  }
+
+  async function oauthOf(): Promise<object> {
+    if (scenario.startsWith("auth/client-credentials-")) return ownKey();
     if (scenario === "auth/basic-cimd")
       return { oauth: { client_metadata_url: "https://conformance-test.local/client-metadata.json" } };
     if (typeof context.client_id !== "string" || typeof context.client_secret !== "string") return {};
@@ -80,7 +91,13 @@ export async function behaveAsClient(home: string, { scenario, url, context }: W
   }
 
   async function behave(): Promise<void> {
-    const entry = { url, allow: ["net=localhost", "net=127.0.0.1"], timeout: 60_000, trust: true, ...oauthOf() };
+    const entry = {
+      url,
+      allow: ["net=localhost", "net=127.0.0.1"],
+      timeout: 60_000,
+      trust: true,
+      ...(await oauthOf()),
+    };
     await mcp.addServers({ servers: { [name]: entry } });
     let tools = await learn();
     let logins = 0;

@@ -1,4 +1,5 @@
 // A server of the Model Context Protocol without any library, so that what it is told and tells is exactly what stands here.
+import { EventEmitter, once } from "node:events";
 import { appendFileSync } from "node:fs";
 import { createInterface } from "node:readline";
 
@@ -19,6 +20,7 @@ const tools = [
   { name: `long_${"x".repeat(80)}`, description: "is called at length", inputSchema: schema() },
   { name: "wrong", description: "has no schema of an object", inputSchema: { type: "string" } },
 ];
+const meetings = new EventEmitter();
 let busy = 0;
 
 const send = (message) => process.stdout.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`);
@@ -50,10 +52,13 @@ const calls = {
   },
   fail: ({ code }) => ({ error: { code, message: `fails with ${code}` } }),
   shape: ({ as }) => SHAPES[as],
-  async busy() {
+  /** With `until` it waits for so many others. */
+  async busy({ until = 0 }) {
     busy += 1;
     const here = busy;
-    await sleep(100);
+    if (until === 0) await sleep(100);
+    else if (here < until) await once(meetings, "full");
+    else meetings.emit("full");
     busy -= 1;
     return text(`${here} here`);
   },

@@ -5,11 +5,12 @@ import { makeDataSet } from "../../../bench/eval-small.ts";
 import { figuresOf, measureQuality, ownSets, sqliteIndex } from "../../../bench/memory-quality.ts";
 import type { EvalFigures, SearchMode } from "../../domain/memory.ts";
 import { evaluationIndex } from "../evaluation-index.ts";
+import { WORKER_FILE } from "../fixtures/worker-file.ts";
 import { numberBuffers } from "../search.ts";
 import { memoryPool } from "../worker/memory-pool.ts";
 
 const SMALL = join(import.meta.dirname, "../../../bench/fixtures/eval-small");
-const pool = memoryPool(join(import.meta.dirname, "../worker/memory-worker.ts"));
+const pool = memoryPool(WORKER_FILE);
 const numberOf = numberBuffers();
 
 afterAll(() => pool.close());

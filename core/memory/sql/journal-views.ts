@@ -6,7 +6,8 @@ import { MEMORY_VIEWS_HINT } from "./memory-views.ts";
 
 /** Shown as the hint of every refused query. */
 export const VIEWS_HINT = [
-  "views: events(session, seq, time, kind, body)",
+  "views:",
+  "events(session, seq, time, kind, body)",
   "sessions(session, title, workspace, model, opened_at, changed_at, events, turns, calls)",
   "turns(session, turn_id, model, outcome, started_at, ended_at, ms, steps, calls, input_tokens, output_tokens, failure)",
   "calls(session, turn_id, call_id, tool, status, ms, args, output, failure, time)",
@@ -16,7 +17,7 @@ export const VIEWS_HINT = [
   "notes(memory_id, text, author, scope, type, importance, labels, session, time, expires_at, supersedes, superseded_by, forgotten)",
   "broken(session, lines)",
   ...MEMORY_VIEWS_HINT,
-].join("; ");
+].join("\n");
 
 /** Comes first. One row a line; `kind` is null where the line is no event. */
 export const EVENTS_TABLE = `

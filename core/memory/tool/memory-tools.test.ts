@@ -8,12 +8,12 @@ import { fail, ok } from "../../domain/failure.ts";
 import type { Tool } from "../../domain/tool.ts";
 import { type JsonlJournal, openJournal } from "../../journal/jsonl-journal.ts";
 import { schemaCheck } from "../../session/schema-check.ts";
+import { WORKER_FILE } from "../fixtures/worker-file.ts";
 import { type OpenMemory, openMemory } from "../memory.ts";
 import { type MemoryPool, memoryPool } from "../worker/memory-pool.ts";
 import { memoryCommands } from "./memory-commands.ts";
 import { memoryTools } from "./memory-tools.ts";
 
-const WORKER_FILE = join(import.meta.dirname, "../worker/memory-worker.ts");
 const START_MS = Date.UTC(2026, 4, 1);
 const MINUTE_MS = 60_000;
 const signal = new AbortController().signal;

@@ -9,6 +9,7 @@ import { fail, ok, type Result } from "../../domain/failure.ts";
 import type { Tool, ToolOutcome } from "../../domain/tool.ts";
 import { type JsonlJournal, openJournal } from "../../journal/jsonl-journal.ts";
 import type { EmbedderChoice } from "../embed/choose-embedder.ts";
+import { WORKER_FILE } from "../fixtures/worker-file.ts";
 import { type MemoryPool, memoryPool } from "../worker/memory-pool.ts";
 import { pdfTool } from "./pdf-tool.ts";
 import { openTextIndex } from "./text-index.ts";
@@ -18,7 +19,6 @@ import { openVectorIndices } from "./vector-indices.ts";
 import { vectorTextTools } from "./vector-text-tools.ts";
 import type { OpenPdf } from "./workspace-pdf.ts";
 
-const WORKER_FILE = join(import.meta.dirname, "../worker/memory-worker.ts");
 const BUILTIN: EmbedderChoice = { kind: "computed", name: "builtin" };
 const signal = new AbortController().signal;
 
