@@ -6,6 +6,8 @@ export const BRIDGE_VERSION = "1.0.0";
 /** What the daemon alone asks of a bridge: tools that no server's are called like. */
 export const BEGIN_LOGIN = "clawd/begin-login";
 export const FINISH_LOGIN = "clawd/finish-login";
+export const LIST_RESOURCES = "clawd/list-resources";
+export const FOLLOW_RESOURCES = "clawd/follow-resources";
 /** The secret in which stands that a server wants a login; the daemon looks whether it is there. */
 export const LOGIN_CHALLENGE = "challenge";
 
@@ -17,7 +19,20 @@ export type LoginSettings = {
   /** An https address at which the owner describes their clawd to authorization servers. */
   readonly metadataUrl: string;
   readonly scope: string;
+  /** Where no person logs in; undefined where one does. */
+  readonly ownKey: OwnKey | undefined;
 };
+
+/** What proves a program to its authorization server. */
+export type OwnKey = {
+  /** The authorization server, as it calls itself: no other gets to see the proof. */
+  readonly issuer: string;
+  /** PKCS #8 as PEM; empty where the client's secret is the proof. */
+  readonly privateKey: string;
+  /** Of the key, e.g. "ES256". */
+  readonly algorithm: string;
+};
+export type OwnKeySettings = LoginSettings & { readonly ownKey: OwnKey };
 
 /** What one bridge is told at its start: the server, ready to be started or dialled. */
 export type BridgeSettings = {
@@ -48,7 +63,9 @@ export type BridgeSettings = {
 export function writeSettings(settings: BridgeSettings): JsonObject {
   const { command, env, headers, roots, login, ...plain } = settings;
   const whole = { ...plain, command: [...command], env: { ...env }, headers: { ...headers }, roots: [...roots] };
-  return login === undefined ? whole : { ...whole, login: { ...login } };
+  if (login === undefined) return whole;
+  const { ownKey, ...texts } = login;
+  return { ...whole, login: { ...texts, ...ownKey } };
 }
 
 /** Throws when they are not what the house writes. */
@@ -84,8 +101,10 @@ export function readSettings(json: JsonObject): BridgeSettings {
 
 function readLogin(value: JsonValue | undefined): LoginSettings | undefined {
   if (value === undefined) return undefined;
-  const { clientId = "", clientSecret = "", metadataUrl = "", scope = "" } = readTexts(value);
-  return { clientId, clientSecret, metadataUrl, scope };
+  const { clientId = "", clientSecret = "", metadataUrl = "", scope = "", ...own } = readTexts(value);
+  const { issuer = "", privateKey = "", algorithm = "" } = own;
+  const ownKey = issuer === "" ? undefined : { issuer, privateKey, algorithm };
+  return { clientId, clientSecret, metadataUrl, scope, ownKey };
 }
 
 function readTexts(value: JsonValue | undefined): Readonly<Record<string, string>> {

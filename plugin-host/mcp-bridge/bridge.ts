@@ -12,16 +12,21 @@ import {
   type Host,
   type SlashCommandDefinition,
   servePlugin,
+  type ToolContext,
   type ToolDefinition,
 } from "../sdk/plugin.ts";
 import { BRIDGE_VERSION, type BridgeSettings, readSettings } from "./bridge-settings.ts";
 import { classified, classifyError, loginWanted } from "./failure-class.ts";
+import { isHouseCall, runHouseCall } from "./house-calls.ts";
 import { limitedFetch } from "./limited-fetch.ts";
 import { isLoginCall, type Login, LoginWantedError, openLogin, runLoginCall } from "./login.ts";
 import { connectTo, type McpSession, type Pauses } from "./mcp-session.ts";
 import { offerOf, type ServerOffer } from "./offer.ts";
-import { promptArguments, promptText } from "./prompts.ts";
+import { ownKeyLogin } from "./own-key-login.ts";
+import { promptArguments, promptMessages, promptText } from "./prompts.ts";
 import { askPerson } from "./questions.ts";
+import { reachedFetch } from "./reached-fetch.ts";
+import { openResourceNews, type ResourceNews } from "./resource-news.ts";
 import { listResources, RESOURCE_TOOLS, readResource } from "./resource-tools.ts";
 import { isErrorAnswer, partsOf, textOf } from "./result-parts.ts";
 import { retryingFetch } from "./retrying-fetch.ts";
@@ -35,10 +40,8 @@ const LOGIN_ANSWER_LIMIT_MS = 20_000;
 const MAX_LOGIN_ANSWER_BYTES = 1024 * 1024;
 /** The pause after its lists were asked for, before they are asked for again. */
 const CHANGE_PAUSE_MS = 250;
-/** Resources whose changes are heard of. */
-const MAX_SUBSCRIPTIONS = 64;
 
-type Connected = { readonly session: McpSession; readonly subscribed: Set<string>; offer: ServerOffer };
+type Connected = { readonly session: McpSession; readonly news: ResourceNews; offer: ServerOffer };
 type Bridge = {
   readonly settings: BridgeSettings;
   readonly login: Login | undefined;
@@ -52,13 +55,14 @@ const calls = new Set<CallHost>();
 
 /** Each request and its answer, a stream too, within `callMs`: the library leaves streams open when nobody waits any more. */
 function httpFetch(callMs: number): FetchLike {
+  const reached = reachedFetch(fetch, process.env.HTTP_PROXY);
   const withinCall = (init: RequestInit | undefined): RequestInit | undefined => {
     if (init?.method !== "POST") return init;
     const ends = [AbortSignal.timeout(callMs), ...(init.signal == null ? [] : [init.signal])];
     return { ...init, signal: AbortSignal.any(ends) };
   };
   return retryingFetch({
-    fetch: limitedFetch((url, init) => fetch(url, withinCall(init)), MAX_MESSAGE_BYTES),
+    fetch: limitedFetch((url, init) => reached(url, withinCall(init)), MAX_MESSAGE_BYTES),
     chance: Math.random,
     onPause(ms, why) {
       console.error(`warning: ${why}; it is tried again in ${Math.round(ms)} ms`);
@@ -71,7 +75,7 @@ function httpFetch(callMs: number): FetchLike {
 async function begin(json: JsonObject, host: Host): Promise<void> {
   const settings = readSettings(json);
   const login =
-    settings.login === undefined
+    settings.login === undefined || settings.login.ownKey !== undefined
       ? undefined
       : await openLogin({
           ...{ serverUrl: settings.url, settings: settings.login, secrets: host.secrets, now: Date.now },
@@ -97,11 +101,15 @@ async function connect(to: Bridge, host: Host): Promise<void> {
     env: process.env,
     nodeBinary: process.execPath,
     fetch: httpFetch(settings.callMs),
-    auth: login?.auth,
+    auth: login?.auth ?? ownLogin(settings),
   };
   const session = await connectTo(settings, transportsTo(settings, parts), eventsOf(to, host), pauses);
   console.error(`info: it is ${JSON.stringify(session.serverName)} and speaks ${session.version} of the protocol`);
-  to.connected = { session, subscribed: new Set(), offer: await makeOffer(to, session, host) };
+  to.connected = { session, news: openResourceNews(), offer: await makeOffer(to, session, host) };
+}
+
+function ownLogin({ login }: BridgeSettings) {
+  return login?.ownKey === undefined ? undefined : ownKeyLogin({ ...login, ownKey: login.ownKey });
 }
 
 async function makeOffer({ settings }: Bridge, session: McpSession, host: Host): Promise<ServerOffer> {
@@ -130,7 +138,10 @@ function eventsOf(to: Bridge, host: Host) {
     }),
     onTrouble: (cause: Error) => console.error(`warning: ${cause.message}`),
     onLog: (level: string, text: string) => console.error(`${levelOf(level)}: ${text}`),
-    onResource: (uri: string) => console.error(`info: the resource ${uri} changed`),
+    onResource(uri: string) {
+      if (uri !== "") console.error(`info: the resource ${uri} changed`);
+      to.connected?.news.changed(uri);
+    },
     onQuestion: (params: JsonObject) => askPerson(params, { server, ...meanwhile }),
     onSample: (params: JsonObject, signal: AbortSignal) => sampleModel(params, { ...meanwhile, signal }),
   };
@@ -191,6 +202,7 @@ async function working<T>(host: CallHost, work: (to: Connected) => Promise<T>): 
 /** The daemon knows which tools there are; what is none, the server itself refuses. */
 function findTool(name: string): ToolDefinition {
   if (isLoginCall(name)) return { name, run: (args, { host }) => loginCall(name, args, host) };
+  if (isHouseCall(name)) return { name, run: (args, context) => houseCall(name, args, context) };
   return {
     name,
     async run(args, { signal, progress, host }) {
@@ -207,18 +219,30 @@ function findTool(name: string): ToolDefinition {
 }
 
 async function runResourceTool(to: Connected, name: string, args: JsonObject, host: CallHost, signal: AbortSignal) {
-  const { session, subscribed } = to;
+  const { session, news } = to;
   if (name === "list_resources") return listResources(session, args, { signal });
   const parts = await readResource(session, args, host, { signal });
   const uri = String(args.uri);
-  if (session.has.subscriptions && !subscribed.has(uri) && subscribed.size < MAX_SUBSCRIPTIONS) {
-    subscribed.add(uri);
+  // Whoever takes all of it follows it, if they want to hear of changes.
+  if (session.has.subscriptions && args.whole !== true) {
     // Whether it can be heard of changes nothing about what was read.
-    await session.ask("resources/subscribe", { uri }, { signal }).catch((cause: unknown) => {
+    await news.subscribe(session, uri, signal).catch((cause: unknown) => {
       console.error(`warning: changes of the resource ${uri} are not heard of:`, cause);
     });
   }
   return parts;
+}
+
+/** Belongs to nobody's conversation: a question of the server meanwhile is not about it. */
+async function houseCall(name: string, args: JsonObject, { signal, progress }: ToolContext): Promise<string> {
+  if (bridge === undefined) throw classified("transient", "the server is not connected");
+  const { settings, connected } = bridge;
+  if (connected === undefined) throw loginWanted(settings.server);
+  const { session, news, offer } = connected;
+  const reads = offer.resourceTools.has("read_resource");
+  return runHouseCall(name, args, { session, news, reads, signal, tell: progress }).catch((cause: unknown) => {
+    throw classifyError(cause, settings.server);
+  });
 }
 
 async function loginCall(name: string, args: JsonObject, host: Host): Promise<string> {
@@ -236,14 +260,16 @@ async function loginCall(name: string, args: JsonObject, host: Host): Promise<st
 function findSlashCommand(name: string): SlashCommandDefinition {
   return {
     name,
-    run: ({ args }, { signal, host }) =>
+    run: ({ args, named, whole }, { signal, host }) =>
       working(host, async ({ session, offer }) => {
         const prompt = offer.prompts.get(name);
         if (prompt === undefined) throw classified("not_found", "the server has no such prompt any more", "");
-        const given = promptArgumentsOf(prompt, args);
-        const text = promptText(await session.ask("prompts/get", { name, arguments: { ...given } }, { signal }));
+        const given = Object.keys(named).length > 0 ? named : promptArgumentsOf(prompt, args);
+        const answer = await session.ask("prompts/get", { name, arguments: { ...given } }, { signal });
+        const text = promptText(answer);
         if (text === "") throw classified("invalid_input", "the prompt says nothing", "");
         return {
+          ...(whole ? { messages: promptMessages(answer) } : {}),
           say: `(Words of the prompt "${name}" of the MCP server "${bridge?.settings.server ?? ""}":)\n${text}`,
         };
       }),

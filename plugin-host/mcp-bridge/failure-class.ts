@@ -1,5 +1,6 @@
 import {
   InsufficientScopeError,
+  OAuthError,
   ProtocolError,
   ProtocolErrorCode,
   SdkError,
@@ -7,6 +8,7 @@ import {
   UnauthorizedError,
 } from "@modelcontextprotocol/client";
 import { toolError } from "../sdk/plugin.ts";
+import { ToolError } from "../sdk/tool-error.ts";
 import { LoginWantedError } from "./login.ts";
 import { sayCause } from "./retrying-fetch.ts";
 import { SilenceError } from "./silence.ts";
@@ -36,9 +38,11 @@ export function classified(category: FailureCategory, message: string, hint?: st
 /** Whatever the library threw, as such a failure. `server` is the name that its owner gave it. */
 export function classifyError(cause: unknown, server: string): Error {
   const said = (category: FailureCategory, what: string) => classified(category, `MCP server "${server}": ${what}`);
+  // Said already, by the bridge itself.
+  if (cause instanceof ToolError) return cause;
   if (cause instanceof SilenceError) return said("transient", cause.message);
   if (cause instanceof LoginWantedError || cause instanceof InsufficientScopeError) return loginWanted(server);
-  if (cause instanceof UnauthorizedError) return said("auth_failure", cause.message);
+  if (cause instanceof UnauthorizedError || cause instanceof OAuthError) return said("auth_failure", cause.message);
   if (cause instanceof ProtocolError) return said(ofProtocol(cause.code), cause.message);
   if (cause instanceof SdkError) {
     const status = statusOf(cause);

@@ -27,6 +27,7 @@ type Method =
   | "tools/call"
   | "resources/read"
   | "resources/subscribe"
+  | "resources/unsubscribe"
   | "prompts/get"
   | "tools/list"
   | "resources/list"
@@ -56,6 +57,7 @@ export type SessionEvents = {
   readonly onTrouble: (cause: Error) => void;
   /** It tells something, at a level of its own. */
   readonly onLog: (level: string, text: string) => void;
+  /** One of its resources changed; an empty address is the list of them. */
   readonly onResource: (uri: string) => void;
   /** It asks the person something. */
   readonly onQuestion: (params: JsonObject) => Promise<Elicited>;
@@ -150,6 +152,7 @@ export async function connectTo(
 function hear(client: Client, { roots, samples }: BridgeSettings, events: SessionEvents): void {
   client.setNotificationHandler("notifications/tools/list_changed", () => events.onChange());
   client.setNotificationHandler("notifications/prompts/list_changed", () => events.onChange());
+  client.setNotificationHandler("notifications/resources/list_changed", () => events.onResource(""));
   client.setNotificationHandler("notifications/resources/updated", ({ params }) => events.onResource(params.uri));
   client.setNotificationHandler("notifications/message", ({ params: { level, data } }) =>
     events.onLog(level, typeof data === "string" ? data : JSON.stringify(data)),

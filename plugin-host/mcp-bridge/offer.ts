@@ -1,8 +1,9 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import type { OfferedCommand, OfferedTool } from "../sdk/plugin.ts";
+import { isHouseCall } from "./house-calls.ts";
 import { isLoginCall } from "./login.ts";
 import type { McpSession } from "./mcp-session.ts";
-import { type Prompt, readPrompt } from "./prompts.ts";
+import { type Prompt, readPrompt, takenArguments } from "./prompts.ts";
 import { RESOURCE_TOOLS } from "./resource-tools.ts";
 
 /** How deep the schema of a tool may be nested. */
@@ -22,7 +23,7 @@ export async function offerOf(session: McpSession, callMs: number): Promise<Serv
   const listed = await session.list("tools/list", "tools");
   const tools = listed.flatMap((tool): readonly OfferedTool[] => {
     const { name, description, title, inputSchema } = tool;
-    if (typeof name !== "string" || isLoginCall(name)) return [];
+    if (typeof name !== "string" || isLoginCall(name) || isHouseCall(name)) return [];
     const words = typeof description === "string" ? description : typeof title === "string" ? title : "";
     const schema = isObject(inputSchema) ? inputSchema : { type: "object" };
     if (isDeeper(schema, MAX_SCHEMA_DEPTH)) {
@@ -44,7 +45,11 @@ export async function offerOf(session: McpSession, callMs: number): Promise<Serv
   return {
     tools: [...tools, ...own.map(([name, tool]) => ({ name, ...tool, timeoutMs: callMs }))],
     resourceTools: new Set(own.map(([name]) => name)),
-    commands: [...prompts.values()].map(({ name, description }) => ({ name, description })),
+    commands: [...prompts.values()].map(({ name, description, args }) => ({
+      name,
+      description,
+      takes: takenArguments(args),
+    })),
     prompts,
   };
 }

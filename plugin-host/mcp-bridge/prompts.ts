@@ -1,7 +1,13 @@
 import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
 
+/** Of a prompt, as far as programs hear of them. */
+const MAX_ARGUMENTS = 64;
+const MAX_DESCRIPTION_CHARS = 4 * 1024;
+/** Pictures and all: it goes to the daemon in one message. */
+const MAX_MESSAGES_BYTES = 3 * 1024 * 1024;
+
 /** What a server says that a prompt of its takes. */
-export type PromptArgument = { readonly name: string; readonly required: boolean };
+export type PromptArgument = { readonly name: string; readonly description: string; readonly required: boolean };
 export type Prompt = {
   readonly name: string;
   readonly description: string;
@@ -12,11 +18,27 @@ export type Prompt = {
 export function readPrompt({ name, title, description, arguments: listed }: JsonObject): Prompt | undefined {
   if (typeof name !== "string" || name === "") return undefined;
   const args = (Array.isArray(listed) ? listed : []).flatMap((one): readonly PromptArgument[] =>
-    isObject(one) && typeof one.name === "string" ? [{ name: one.name, required: one.required === true }] : [],
+    isObject(one) && typeof one.name === "string"
+      ? [
+          {
+            name: one.name,
+            description: typeof one.description === "string" ? one.description : "",
+            required: one.required === true,
+          },
+        ]
+      : [],
   );
   const about = typeof description === "string" ? description : typeof title === "string" ? title : "";
   const takes = args.map((one) => (one.required ? one.name : `[${one.name}]`)).join(" ");
   return { name, description: takes === "" ? about : `${about} (takes: ${takes})`, args };
+}
+
+/** What of it programs can fill in by name; one that the host could not take would take the whole prompt along. */
+export function takenArguments(args: readonly PromptArgument[]): readonly PromptArgument[] {
+  return args
+    .filter(({ name }, at) => /^[^\s=]{1,64}$/.test(name) && args.findIndex((one) => one.name === name) === at)
+    .slice(0, MAX_ARGUMENTS)
+    .map((one) => ({ ...one, description: one.description.slice(0, MAX_DESCRIPTION_CHARS) }));
 }
 
 /**
@@ -58,6 +80,13 @@ export function promptText({ messages }: JsonObject): string {
     return [message.role === "assistant" ? `[the assistant:] ${text}` : text];
   });
   return texts.join("\n\n");
+}
+
+/** The same as it came, for whoever takes pictures and resources; throws when that is more than a message to the daemon holds. */
+export function promptMessages({ messages }: JsonObject): readonly JsonObject[] {
+  const all = (Array.isArray(messages) ? messages : []).filter(isObject);
+  if (Buffer.byteLength(JSON.stringify(all)) <= MAX_MESSAGES_BYTES) return all;
+  throw new Error(`the prompt says more than ${MAX_MESSAGES_BYTES / 1024 / 1024} MiB`);
 }
 
 function contentText(content: JsonValue | undefined): string {

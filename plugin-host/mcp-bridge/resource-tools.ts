@@ -1,7 +1,8 @@
 import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
 import type { Host, OfferedTool, ResultPart, ToolContext } from "../sdk/plugin.ts";
+import { classified } from "./failure-class.ts";
 import type { McpSession } from "./mcp-session.ts";
-import { resourceParts } from "./result-parts.ts";
+import { MAX_ANSWER_BYTES, resourceParts } from "./result-parts.ts";
 
 /** How many resources are shown at once; the others come with the name that the list ends with. */
 const MAX_LISTED = 200;
@@ -53,14 +54,26 @@ function resourceLine({ name, title, description, mimeType }: JsonObject, addres
   return `${String(address ?? "")} ${label}${kind}${about}`.replaceAll(/\s+/g, " ").trim().slice(0, LINE_CHARS);
 }
 
-/** Its texts as they are, its bytes as artifacts. Throws what the library throws. */
+/**
+ * Its texts as they are, its bytes as artifacts; with `whole`, which programs ask for, everything as one artifact, as the server
+ * said it. Throws what the library throws.
+ */
 export async function readResource(
   session: McpSession,
-  { uri }: JsonObject,
+  { uri, whole }: JsonObject,
   host: Host,
   waiting: Waiting,
 ): Promise<readonly ResultPart[]> {
   const { contents } = await session.ask("resources/read", { uri: String(uri ?? "") }, waiting);
+  if (whole === true) return [await wholeAnswer(Array.isArray(contents) ? contents : [], host)];
   const parts = await resourceParts(Array.isArray(contents) ? contents : [], host);
   return parts.length === 0 ? ["it is empty"] : parts;
+}
+
+async function wholeAnswer(contents: readonly JsonValue[], host: Host): Promise<ResultPart> {
+  const answer = Buffer.from(JSON.stringify({ contents }));
+  if (answer.byteLength > MAX_ANSWER_BYTES)
+    throw classified("invalid_input", `it is larger than ${MAX_ANSWER_BYTES / 1024 / 1024} MiB`, "");
+  const { id } = await host.artifacts.write(answer, { mimeType: "application/json" });
+  return { artifact: id };
 }

@@ -1,4 +1,5 @@
 import type { FetchLike } from "@modelcontextprotocol/client";
+import { UnreachedError } from "./reached-fetch.ts";
 
 /** A request is sent once and then again at most so often. */
 const MAX_RETRIES = 3;
@@ -69,6 +70,7 @@ function askedDelayMs(response: Response): number | undefined {
 /** fetch says little itself: why stands in its cause. */
 export function sayCause(cause: unknown): string {
   if (!(cause instanceof Error)) return String(cause);
+  if (cause instanceof UnreachedError) return cause.message;
   const deeper = cause.cause instanceof Error ? cause.cause.message : "";
   return deeper === "" ? cause.message : `${cause.message}: ${deeper}`;
 }

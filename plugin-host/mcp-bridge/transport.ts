@@ -1,6 +1,7 @@
 import {
   type AuthProvider,
   type FetchLike,
+  type OAuthClientProvider,
   SdkError,
   SSEClientTransport,
   StreamableHTTPClientTransport,
@@ -21,8 +22,8 @@ export type TransportParts = {
   /** The Node that the bridge runs on, which is "node" for servers, too. */
   readonly nodeBinary: string;
   readonly fetch: FetchLike;
-  /** For a server that a person may log in at. */
-  readonly auth: AuthProvider | undefined;
+  /** For a server that wants a login. */
+  readonly auth: AuthProvider | OAuthClientProvider | undefined;
 };
 
 /** The ways to a server, the most likely first: a server that is dialled may speak only the older of two. */
