@@ -176,6 +176,11 @@ export async function converse(
   return eventsOf(await heard);
 }
 
+/** All events of a session that are stored now. */
+export async function stored(house: House, id: string): Promise<readonly Event[]> {
+  return eventsOf(await listen(house, id, { ...NOBODY, follow: false }, () => false));
+}
+
 export function eventsOf(news: readonly News[]): readonly Event[] {
   return news.flatMap((one) => (one.kind === "event" ? [one.event] : []));
 }
