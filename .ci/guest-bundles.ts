@@ -2,10 +2,10 @@
 // when a guest first uses them. Each is one script that leaves a variable behind; none may import anything.
 import { createRequire } from "node:module";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import type { BuildOptions } from "esbuild";
 
 const GUEST = join(import.meta.dirname, "../sandbox/guest");
+const { resolve } = createRequire(import.meta.filename);
 
 /** Name → its file beside the prelude. */
 export const GUEST_LIBRARIES = {
@@ -52,13 +52,13 @@ export function guestBundles(outdir: string): (BuildOptions & { outfile: string 
     },
     library("urlpattern", join(GUEST, "url-pattern.ts")),
     library("streams", join(GUEST, "streams.ts")),
-    library("encodings", fileURLToPath(import.meta.resolve("@exodus/bytes/encoding.js"))),
+    library("encodings", resolve("@exodus/bytes/encoding.js")),
     library("crypto", join(GUEST, "subtle-crypto.ts")),
     library("websocket", join(GUEST, "web-socket.ts")),
     library("deno", join(GUEST, "deno-library.ts")),
     // Injected, so that what the packages look for is there before them.
     { ...library("node", join(GUEST, "node-library.ts")), inject: [join(GUEST, "node-stand-ins.ts")] },
     library("messages", join(GUEST, "message-port.ts")),
-    library("idna", createRequire(import.meta.resolve("whatwg-url")).resolve("tr46")),
+    library("idna", createRequire(resolve("whatwg-url")).resolve("tr46")),
   ];
 }

@@ -36,7 +36,7 @@ export default defineConfig({
     exclude: ["node_modules/**", "dist/**"],
     testTimeout: 30_000,
     hookTimeout: 30_000,
-    globalSetup: ["tests/kit/run-folder.ts", "tests/kit/fetch-python.ts"],
+    globalSetup: ["tests/kit/make-run-folder.ts", "tests/kit/fetch-python.ts"],
     // More than cores: most tests wait for processes.
     maxWorkers: 4,
     sequence: { sequencer: LongestFirst },

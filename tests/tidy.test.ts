@@ -36,7 +36,7 @@ const ENTRIES = new Set([
   "bench/soak.ts",
   "bench/plugin-soak.ts",
   "tests/kit/fetch-python.ts",
-  "tests/kit/run-folder.ts",
+  "tests/kit/make-run-folder.ts",
   "tests/hostile-mcp/mutate.ts",
   "tests/mcp-server/conformance-plugin/conformance.ts",
 ]);

@@ -4,9 +4,9 @@ import { mkdir, open, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
+import { runFolder } from "../../tests/kit/run-folder.ts";
 import { ok } from "../domain/failure.ts";
 import { ask, folderTarget, runOver, unwrap } from "./fixtures/index-bench.ts";
-import { WORKER_FILE } from "./fixtures/worker-file.ts";
 import { buildOver } from "./index-run.ts";
 import { openStore } from "./store/open-store.ts";
 import type { DocumentToStage, Store } from "./store/store.ts";
@@ -14,7 +14,7 @@ import { holdStore } from "./store/store-holder.ts";
 import { memoryPool } from "./worker/memory-pool.ts";
 
 const home = mkdtempSync(join(tmpdir(), "clawd-full-"));
-const pool = memoryPool(WORKER_FILE);
+const pool = memoryPool(runFolder().memoryWorkerFile);
 const signal = new AbortController().signal;
 const mounts: string[] = [];
 

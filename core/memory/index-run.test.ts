@@ -2,9 +2,9 @@ import { appendFile, mkdir, mkdtemp, readdir, readFile, rename, rm, truncate, wr
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeEach, expect, test } from "vitest";
+import { runFolder } from "../../tests/kit/run-folder.ts";
 import { fail, ok, type Result } from "../domain/failure.ts";
 import { ask, folderTarget, runOver, unwrap } from "./fixtures/index-bench.ts";
-import { WORKER_FILE } from "./fixtures/worker-file.ts";
 import type { IndexOutcome, IndexRun } from "./index-run.ts";
 import { type DocumentFeed, EMPTY_BATCH, type FeedBatch } from "./source/document-feed.ts";
 import type { ReadDocument } from "./source/source-chunk.ts";
@@ -12,7 +12,7 @@ import { openStore } from "./store/open-store.ts";
 import type { Store, StoredSegment } from "./store/store.ts";
 import { memoryPool } from "./worker/memory-pool.ts";
 
-const pool = memoryPool(WORKER_FILE);
+const pool = memoryPool(runFolder().memoryWorkerFile);
 const never = new AbortController().signal;
 const QUERIES = ["topic2 part", "topic4", "part 7 filler", "filler", "-topic1 part*", "topic3 -filler", "wird3 topik2"];
 const allWhole = (files: readonly string[]) => Promise.resolve(ok(files.map(() => true)));

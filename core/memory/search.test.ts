@@ -1,11 +1,11 @@
 import { appendFile, mkdir, readdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { runFolder } from "../../tests/kit/run-folder.ts";
 import { type Failure, fail, ok } from "../domain/failure.ts";
 import type { IndexTarget, MemoryFilter, MemoryScope, SearchMode, Viewer } from "../domain/memory.ts";
 import { type JsonlJournal, openJournal } from "../journal/jsonl-journal.ts";
 import { type MemoryPlace, NOWHERE, openMemoryPlace, type TestMemory } from "./fixtures/memory-bench.ts";
-import { WORKER_FILE } from "./fixtures/worker-file.ts";
 import type { MemoryOptions } from "./memory.ts";
 import { memoryPool } from "./worker/memory-pool.ts";
 
@@ -324,7 +324,7 @@ test("right after a start a search by vectors alone waits for them", async () =>
   await bring(first);
   await first.embedded();
   await first.close();
-  const pool = memoryPool(WORKER_FILE);
+  const pool = memoryPool(runFolder().memoryWorkerFile);
   const again = open({ embedder: builtin, pool });
   // A thread that reads them may take longer to start on a busy machine than a search waits for vectors.
   await pool.run("ready", undefined, "back");

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { afterAll, afterEach, beforeEach, describe, expect, test } from "vitest";
 import { openEgress } from "../egress/egress.ts";
-import { buildForwarder } from "../egress/fixtures/forwarder-file.ts";
+import { forwarderPlace } from "../egress/fixtures/forwarder-file.ts";
 import { type LocalNet, netGrant, openLocalNet } from "../egress/fixtures/local-net.ts";
 import { closeInheritedDescriptors } from "./inherited-descriptors.ts";
 import type { Launcher, LaunchSpec } from "./launcher.ts";
@@ -15,7 +15,7 @@ closeInheritedDescriptors();
 
 const SEARCH_PATH = "/usr/local/bin:/usr/bin:/bin";
 const nodeBinary = process.execPath;
-const { folder: root, forwarderFile } = await buildForwarder();
+const { folder: root, forwarderFile } = forwarderPlace();
 const socketsDir = join(root, "run");
 const egress = openEgress({ ownAddresses: () => [], resolve: async () => ["127.0.0.2"] });
 const door = { egress, forwarderFile, socketsDir };

@@ -10,7 +10,7 @@ import { mergeHooks } from "../../core/domain/hook-chain.ts";
 import { openJournal } from "../../core/journal/jsonl-journal.ts";
 import { protectedPath } from "../../core/tools/protected-path.ts";
 import { openEgress } from "../../sandbox/egress/egress.ts";
-import { buildHostFiles } from "../../sandbox/fixtures/host-files.ts";
+import { copyHostFiles } from "../../sandbox/fixtures/host-files.ts";
 import type { RoomHooks } from "../../sandbox/fixtures/sandbox-room.ts";
 import { openScriptHooks } from "../../sandbox/hook/script-hooks.ts";
 import type { Engine } from "../../sandbox/isolate/engine.ts";
@@ -139,7 +139,7 @@ export async function openEscapeHouse({ wanted, cases, engine: other }: HouseOpt
   writeFileSync(at("home/token.txt"), canaries.file);
   // What is loaded on first need takes its time then, which is no attempt's doing.
   await import("undici");
-  const files = await buildHostFiles(at("files"));
+  const files = await copyHostFiles(at("files"));
   const servers = await startServers(canaries.net);
   const egress = openEgress({
     ownAddresses,

@@ -1,26 +1,31 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { build } from "esbuild";
 
-/**
- * Runs once, before all suites, and makes what hundreds of starts share. Node keeps there what it has compiled for the
- * next start of the same program, and memory's threads get a bundle: from its sources a thread takes longer to start than
- * its task takes. The folder is this run's own and goes with it: children load files of temporary folders too, whose
- * compiled forms nobody would ever ask for again.
- */
-export async function setup(): Promise<() => void> {
-  const folder = mkdtempSync(join(tmpdir(), "clawd-tests-"));
-  const workerFile = join(folder, "memory-worker.mjs");
-  await build({
-    entryPoints: [join(import.meta.dirname, "../../core/memory/worker/memory-worker.ts")],
-    bundle: true,
-    platform: "node",
-    format: "esm",
-    outfile: workerFile,
-    logLevel: "error",
-  });
-  process.env.CLAWD_TEST_MEMORY_WORKER = workerFile;
-  process.env.NODE_COMPILE_CACHE = join(folder, "compiled");
-  return () => rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
+/** Where a run of the tests has what hundreds of them share. It is made before all suites, and goes with the run. */
+export type RunFolder = {
+  readonly dir: string;
+  /** What a hook host is made of, bundled as in dist/. */
+  readonly hostFilesDir: string;
+  /** The program through which a confined child reaches the network. */
+  readonly forwarderFile: string;
+  /** The program of memory's threads. */
+  readonly memoryWorkerFile: string;
+};
+
+const VARIABLE = "CLAWD_TEST_RUN_FOLDER";
+
+export function layRunFolder(dir: string): RunFolder {
+  process.env[VARIABLE] = dir;
+  return runFolder();
+}
+
+/** Throws where no run of vitest has made one. */
+export function runFolder(): RunFolder {
+  const dir = process.env[VARIABLE];
+  if (dir === undefined) throw new Error(`${VARIABLE} is not set: this is for tests that .ci/vitest.config.ts runs`);
+  return {
+    dir,
+    hostFilesDir: join(dir, "host"),
+    forwarderFile: join(dir, "forwarder.cjs"),
+    memoryWorkerFile: join(dir, "memory-worker.mjs"),
+  };
 }

@@ -3,14 +3,14 @@ import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
 import { makeDataSet } from "../../../bench/eval-small.ts";
 import { figuresOf, measureQuality, ownSets, sqliteIndex } from "../../../bench/memory-quality.ts";
+import { runFolder } from "../../../tests/kit/run-folder.ts";
 import type { EvalFigures, SearchMode } from "../../domain/memory.ts";
 import { evaluationIndex } from "../evaluation-index.ts";
-import { WORKER_FILE } from "../fixtures/worker-file.ts";
 import { numberBuffers } from "../search.ts";
 import { memoryPool } from "../worker/memory-pool.ts";
 
 const SMALL = join(import.meta.dirname, "../../../bench/fixtures/eval-small");
-const pool = memoryPool(WORKER_FILE);
+const pool = memoryPool(runFolder().memoryWorkerFile);
 const numberOf = numberBuffers();
 
 afterAll(() => pool.close());

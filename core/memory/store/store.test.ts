@@ -3,9 +3,9 @@ import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promis
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeEach, expect, test } from "vitest";
+import { runFolder } from "../../../tests/kit/run-folder.ts";
 import { fail, ok } from "../../domain/failure.ts";
 import { unwrap } from "../fixtures/index-bench.ts";
-import { WORKER_FILE } from "../fixtures/worker-file.ts";
 import { buildOver } from "../index-run.ts";
 import { memoryPool } from "../worker/memory-pool.ts";
 import { openStore, storeBytes, storeFile } from "./open-store.ts";
@@ -15,7 +15,7 @@ import type { BuildSegmentFile, DocumentToStage, Publication, Store } from "./st
 import { holdStore } from "./store-holder.ts";
 import { textHashOf } from "./text-hash.ts";
 
-const pool = memoryPool(WORKER_FILE);
+const pool = memoryPool(runFolder().memoryWorkerFile);
 const build = buildOver(pool);
 const signal = new AbortController().signal;
 const allWhole = (files: readonly string[]) => Promise.resolve(ok(files.map(() => true)));

@@ -3,12 +3,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { JsonObject } from "@bufbuild/protobuf";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { runFolder } from "../../../tests/kit/run-folder.ts";
 import { quietDesk } from "../../domain/desk.ts";
 import { fail, ok } from "../../domain/failure.ts";
 import type { Tool } from "../../domain/tool.ts";
 import { type JsonlJournal, openJournal } from "../../journal/jsonl-journal.ts";
 import { schemaCheck } from "../../session/schema-check.ts";
-import { WORKER_FILE } from "../fixtures/worker-file.ts";
 import { type OpenMemory, openMemory } from "../memory.ts";
 import { type MemoryPool, memoryPool } from "../worker/memory-pool.ts";
 import { memoryCommands } from "./memory-commands.ts";
@@ -36,7 +36,7 @@ beforeEach(async () => {
   const opened = await openJournal({ dir: join(home, "journal"), now: () => nowMs });
   if (!opened.ok) throw new Error(opened.failure.message);
   journal = opened.value;
-  pool = memoryPool(WORKER_FILE);
+  pool = memoryPool(runFolder().memoryWorkerFile);
   await mkdir(join(home, "data"));
   memory = openMemory({
     ...{ dir: join(home, "data", "memory"), dataDir: join(home, "data"), pool, journal },

@@ -3,13 +3,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { runFolder } from "../../../tests/kit/run-folder.ts";
 import { textEmbedder } from "../../daemon/text-embedder.ts";
 import { quietDesk } from "../../domain/desk.ts";
 import { fail, ok, type Result } from "../../domain/failure.ts";
 import type { Tool, ToolOutcome } from "../../domain/tool.ts";
 import { type JsonlJournal, openJournal } from "../../journal/jsonl-journal.ts";
 import type { EmbedderChoice } from "../embed/choose-embedder.ts";
-import { WORKER_FILE } from "../fixtures/worker-file.ts";
 import { type MemoryPool, memoryPool } from "../worker/memory-pool.ts";
 import { pdfTool } from "./pdf-tool.ts";
 import { openTextIndex } from "./text-index.ts";
@@ -29,7 +29,7 @@ let nowMs = 0;
 
 beforeEach(async () => {
   home = await mkdtemp(join(tmpdir(), "clawd-vectors-"));
-  pool = memoryPool(WORKER_FILE);
+  pool = memoryPool(runFolder().memoryWorkerFile);
   nowMs = 1_000_000_000_000;
 });
 afterEach(async () => {
