@@ -61,11 +61,11 @@ const tools = TOOLS[mode]?.() ?? [{ name: "act", description: "acts", inputSchem
 
 const CALLS = {
   async storm() {
-    for (let at = 0; at < 20_000; at += 1) send({ method: "notifications/tools/list_changed" });
+    for (let at = 0; at < Number(more[0]); at += 1) send({ method: "notifications/tools/list_changed" });
     return text("stormed");
   },
   async progress({ token }) {
-    for (let at = 0; at < 50_000; at += 1)
+    for (let at = 0; at < Number(more[0]); at += 1)
       send({
         method: "notifications/progress",
         params: { progressToken: token, progress: at, message: "p".repeat(100) },
@@ -74,7 +74,7 @@ const CALLS = {
   },
   shout() {
     const chunk = `${"e".repeat(1_000)}\n`.repeat(64);
-    const until = performance.now() + 3_000;
+    const until = performance.now() + 1_000;
     const shout = () => {
       while (performance.now() < until)
         if (!process.stderr.write(chunk)) return void process.stderr.once("drain", shout);

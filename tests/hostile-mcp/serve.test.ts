@@ -5,13 +5,13 @@ import { writeFile } from "node:fs/promises";
 import { connect } from "node:net";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { type Bench, CLAW, openBench } from "../kit/claw.ts";
 import { type HttpServe, overHttp, serveHttp } from "../mcp-server/mcp-visitor.ts";
 
 // Clients of `claw mcp serve` that mean harm.
 
-vi.setConfig({ testTimeout: 120_000 });
+vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
 const KIB = 1024;
 const MIB = 1024 * KIB;
@@ -26,11 +26,18 @@ const INITIALIZE = {
 
 let bench: Bench;
 const children: ChildProcess[] = [];
-beforeEach(async () => {
+/** A server to which a hundred bodies drip while the others have their turn: it takes half a minute until they are cut. */
+let dripped: HttpServe;
+let dripping: readonly Promise<string>[];
+beforeAll(async () => {
   bench = await openBench();
   await writeFile(join(bench.workspace, "notes.md"), "the blue house");
+  await bench.claw("status");
+  dripped = await serveHttp(bench);
+  children.push(dripped.child);
+  dripping = Array.from({ length: 100 }, () => drip(dripped, dripped.token));
 });
-afterEach(async () => {
+afterAll(async () => {
   for (const child of children.splice(0)) {
     if (child.exitCode !== null || child.signalCode !== null) continue;
     const ended = once(child, "exit");
@@ -182,11 +189,8 @@ async function drip({ url }: HttpServe, token: string): Promise<string> {
 }
 
 test("over HTTP, bodies that drip are refused without the token and cut in time with it, and nobody waits for them", async () => {
-  const served = await serveHttp(bench);
-  children.push(served.child);
-  const dripping = Array.from({ length: 100 }, () => drip(served, served.token));
-  await isServed(served);
-  expect(await drip(served, "a guess")).toMatch(/^HTTP\/1.1 401 /);
+  await isServed(dripped);
+  expect(await drip(dripped, "a guess")).toMatch(/^HTTP\/1.1 401 /);
   await Promise.all(dripping);
-  await isServed(served);
+  await isServed(dripped);
 });
