@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { expect, test } from "vitest";
 import { openBench } from "./kit/claw.ts";
 
@@ -18,6 +18,8 @@ test("no command reaches the daemon's socket, also when it lies in the workspace
     const look = `run test -S ${socket} && echo reachable || echo hidden`;
     const said = await bench.claw("say", look, "--workspace", runtime, "--yolo", "--json");
     expect(said.stdout).toContain('stdout ---\\nhidden"');
+    await bench.claw("down");
+    expect(await readdir(runtime)).toEqual([basename(home)]);
   } finally {
     await bench.close();
     await rm(runtime, { recursive: true, force: true });

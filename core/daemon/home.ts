@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { chmod, mkdir } from "node:fs/promises";
+import { chmod, mkdir, rmdir } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 
@@ -62,4 +62,9 @@ export async function makeHome(home: Home): Promise<void> {
   for (const folder of [home.sessions, home.hooks, home.plugins, home.grants]) {
     await mkdir(folder, { recursive: true, mode: 0o700 });
   }
+}
+
+/** Takes away the folder for sockets, unless something is left in it. To be called as long as the home is this daemon's. */
+export async function removeRuntime(home: Home): Promise<void> {
+  await rmdir(home.runtime).catch(() => undefined);
 }

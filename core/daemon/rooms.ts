@@ -10,7 +10,7 @@ import { openJournal } from "../journal/jsonl-journal.ts";
 import { type OpenToolLikeness, openToolLikeness } from "../memory/likeness/tool-likeness.ts";
 import { providerCatalog } from "../provider/catalog.ts";
 import type { LoadedConfig } from "./config.ts";
-import type { Home } from "./home.ts";
+import { type Home, removeRuntime } from "./home.ts";
 import { idMaker } from "./ids.ts";
 import { type MemoryRoom, openMemoryRoom } from "./memory-room.ts";
 import { type MemoryToolRoom, openMemoryToolRoom } from "./memory-tool-room.ts";
@@ -84,6 +84,7 @@ export async function openRooms(home: Home, around: Surroundings, loaded: Loaded
     problems: () => [...problems, ...memoryRoom.problems(), ...mcp.problems()],
     async close() {
       await Promise.all([plugins.close(), sandbox.close(), memoryTools.close(), memoryRoom.close()]);
+      await removeRuntime(home);
       await journal.close();
     },
   });
