@@ -90,8 +90,9 @@ export function attackerManifest(name: string, permissions: readonly string[], l
   };
 }
 
-function prowlerManifest(): JsonObject {
-  const manifest = attackerManifest("prowler", ["run=python3"], {
+/** Without a grant of the network it could not even reach what it listens on itself. */
+function prowlerManifest(grantedPort: number): JsonObject {
+  const manifest = attackerManifest("prowler", ["run=python3", `net=127.0.0.1:${grantedPort}`], {
     memoryMib: 1024,
     processes: 128,
     concurrentCalls: 16,
@@ -319,7 +320,7 @@ export async function openHostileHouse(): Promise<HostileHouse> {
   const glutton = attackerManifest("glutton", ["write=./data"], { memoryMib: 256, processes: 64, diskMib: 16 });
   expect(await install("glutton", glutton, files)).toMatchObject({ code: 0 });
   const prowler = { "main.mjs": readFileSync(join(PROGRAMS, "prowler.mjs"), "utf8") };
-  expect(await install("prowler", prowlerManifest(), prowler)).toMatchObject({ code: 0 });
+  expect(await install("prowler", prowlerManifest(servers.places.grantedPort), prowler)).toMatchObject({ code: 0 });
   return house;
 }
 
