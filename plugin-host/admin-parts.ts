@@ -1,11 +1,11 @@
 import { type Failed, fail, type Result } from "../core/domain/failure.ts";
 import { PluginChange } from "../proto/gen/clawd/v1/event_pb.ts";
 import type { Launcher } from "../sandbox/os/launcher.ts";
-import type { Entry } from "./entry.ts";
 import type { GrantStore, StoredGrant } from "./install/grant-store.ts";
 import type { InstallPlace } from "./install/install.ts";
 import type { ToolOffers } from "./offer/tool-offers.ts";
-import type { Registry } from "./registry.ts";
+import type { Entry } from "./registry/entry.ts";
+import type { Registry } from "./registry/registry.ts";
 import type { RemoteDoor } from "./remote/remote-door.ts";
 import type { Artifacts } from "./service/artifacts.ts";
 import type { PluginRecords } from "./service/plugin-records.ts";

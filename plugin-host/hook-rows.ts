@@ -2,10 +2,11 @@ import { join } from "node:path";
 import type { HookRow } from "../core/domain/admin.ts";
 import { type Failure, failureToProto } from "../core/domain/failure.ts";
 import { isFired } from "../core/domain/hook.ts";
-import type { Entry } from "./entry.ts";
 import { MANIFEST_FILE } from "./manifest/manifest.ts";
 import { comparePlaces, type PluginListener } from "./offer/plugin-hooks.ts";
-import { failureOf, type RowParts } from "./plugin-rows.ts";
+import type { RowParts } from "./plugin-rows.ts";
+import type { Entry } from "./registry/entry.ts";
+import { failureOf } from "./registry/start-hindrances.ts";
 
 type HookRowParts = Pick<RowParts, "launcher" | "registry">;
 

@@ -1,5 +1,6 @@
 import type { PluginAdmin } from "../core/domain/admin.ts";
 import { fail, ok, type Result } from "../core/domain/failure.ts";
+import { oneByOne } from "../core/domain/one-by-one.ts";
 import { PluginChange } from "../proto/gen/clawd/v1/event_pb.ts";
 import { type AdminParts, unknownPlugin, writtenDown } from "./admin-parts.ts";
 import { farRows } from "./far-offers.ts";
@@ -14,7 +15,7 @@ import { describePlugins } from "./plugin-rows.ts";
 export function createPluginAdmin(given: Omit<AdminParts, "inTurn">): PluginAdmin {
   const { registry, grants, launcher, remote } = given;
   const { pluginsDir } = given.place;
-  const inTurn = createTurns();
+  const inTurn = oneByOne();
   const parts: AdminParts = { ...given, inTurn };
   const at = async <T>(words: string, act: (path: string) => Promise<Result<T>>): Promise<Result<T>> => {
     const path = remote.pathOf(words);
@@ -43,16 +44,6 @@ export function createPluginAdmin(given: Omit<AdminParts, "inTurn">): PluginAdmi
       const entry = registry.find(name);
       return entry === undefined ? unknownPlugin(name, registry) : ok(entry.log.lines());
     },
-  };
-}
-
-/** Runs one task after the other; a task's failure is its own caller's. */
-function createTurns(): <T>(task: () => Promise<T>) => Promise<T> {
-  let last: Promise<unknown> = Promise.resolve();
-  return (task) => {
-    const mine = last.then(task);
-    last = mine.catch(() => {});
-    return mine;
   };
 }
 

@@ -385,7 +385,11 @@ describe.skipIf(noBubblewrap)("in the sandbox", () => {
     const dial = await net.serve("127.0.0.1", (_, response) => response.end("reached"));
     const other = await net.serve("127.0.0.1", (_, response) => response.end("must not be reached"));
     const [visit, visitOther] = [dial, other].map((port) => ({ visit: `http://127.0.0.1:${port}/` }));
-    const refused = { status: "done", output: `connect ECONNREFUSED 127.0.0.1:${dial}` };
+    // There is nothing at that address in its own network, and where the kernel has Landlock it may not even ask.
+    const refused = {
+      status: "done",
+      output: expect.stringMatching(`^connect (ECONNREFUSED|EACCES) 127\\.0\\.0\\.1:${dial}`),
+    };
     const failed = { status: "done", output: "failed" };
     await install();
     expect(await act({ dial })).toEqual(refused);

@@ -1,18 +1,18 @@
 import type { PluginRow } from "../core/domain/admin.ts";
-import { type Failure, failureToProto, unreachable } from "../core/domain/failure.ts";
+import { failureToProto, unreachable } from "../core/domain/failure.ts";
 import { PluginState } from "../proto/gen/clawd/v1/admin_pb.ts";
 import type { Launcher } from "../sandbox/os/launcher.ts";
-import type { Entry } from "./entry.ts";
 import { compareAsked, withheldOf } from "./install/consent.ts";
 import type { GrantStore } from "./install/grant-store.ts";
 import { heldFolder } from "./install/install.ts";
-import type { LivePlugin } from "./live-plugin.ts";
 import { describeOffers } from "./manifest/offers.ts";
 import { readManifest } from "./manifest/read-manifest.ts";
 import { findClashes } from "./offer/offer-clashes.ts";
-import type { Registry } from "./registry.ts";
+import type { Entry } from "./registry/entry.ts";
+import type { LivePlugin } from "./registry/live-plugin.ts";
+import type { Registry } from "./registry/registry.ts";
+import { failureOf, hindrance } from "./registry/start-hindrances.ts";
 import { isFar } from "./remote/far-command.ts";
-import { missingSandbox } from "./start-hindrances.ts";
 
 export type RowParts = {
   readonly registry: Registry;
@@ -71,20 +71,6 @@ function describeHeld({ grants, pluginsDir }: RowParts, { manifest }: LivePlugin
     heldVersion: next.version,
     heldWants: [...wants, ...roles.map((permission) => ({ permission, reason: "it took no such part before" }))],
   };
-}
-
-/** Why a plugin that may run does not. */
-export function failureOf(plugin: LivePlugin, launcher: Launcher): Failure | undefined {
-  if (!plugin.grant.enabled) return undefined;
-  const state = plugin.supervisor.state();
-  if (state.is === "refused" || state.is === "pausing" || state.is === "broken") return state.failure;
-  return hindrance(plugin, launcher);
-}
-
-function hindrance({ generation, grant, manifest, adopted }: LivePlugin, launcher: Launcher): Failure | undefined {
-  const blocked = generation.blocked();
-  if (blocked !== undefined || isFar(manifest)) return blocked;
-  return missingSandbox(launcher, manifest.name, grant, adopted?.source);
 }
 
 /** The plugins that it needs and that are not there or not on. */

@@ -66,7 +66,7 @@ export async function openPluginRoom(
       },
     },
     plugins.adopted,
-    openPackageFetcher({ launcher, nodeBinary, env, clock: machineClock(now) }, env.HOME ?? ""),
+    openPackageFetcher({ launcher, nodeBinary, env, homeDir: env.HOME ?? "", clock: machineClock(now) }),
   );
   return { plugins, mcp };
 }

@@ -50,7 +50,10 @@ export async function openRooms(home: Home, around: Surroundings, loaded: Loaded
     openJournal({ dir: home.sessions, now }),
     openWalls(home, around, config),
   ]);
-  if (!opened.ok) return opened;
+  if (!opened.ok) {
+    walls.egress.close();
+    return opened;
+  }
   const journal = opened.value;
   const { launcher } = walls;
   const newId = idMaker(now, randomBytes);
@@ -83,6 +86,7 @@ export async function openRooms(home: Home, around: Surroundings, loaded: Loaded
     ...{ sandbox, plugins, mcp, providers, profile, toolLikeness },
     problems: () => [...problems, ...memoryRoom.problems(), ...mcp.problems()],
     async close() {
+      toolLikeness.close();
       await Promise.all([plugins.close(), sandbox.close(), memoryTools.close(), memoryRoom.close()]);
       await removeRuntime(home);
       await journal.close();

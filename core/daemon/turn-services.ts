@@ -1,13 +1,17 @@
+import { randomBytes } from "node:crypto";
 import { mergeHooks } from "../domain/hook-chain.ts";
 import type { Tool } from "../domain/tool.ts";
 import { turnRecall } from "../memory/note/turn-recall.ts";
-import { standardGates } from "../session/gates.ts";
-import type { TurnServices } from "../session/turn-context.ts";
+import { standardGates } from "../session/turn/gates.ts";
+import type { TurnServices } from "../session/turn/turn-context.ts";
 import { protectedPath } from "../tools/protected-path.ts";
 import { createTools } from "../tools/tools.ts";
 import type { Config } from "./config.ts";
 import type { Rooms } from "./rooms.ts";
 import type { Surroundings } from "./surroundings.ts";
+
+/** Of what proves who somebody is, bytes. */
+const SECRET_BYTES = 32;
 
 /** What conversations get of the rooms, as far as config.toml lets them. */
 export function turnServices(rooms: Rooms, config: Config, { env, now, complain }: Surroundings): TurnServices {
@@ -34,7 +38,7 @@ export function turnServices(rooms: Rooms, config: Config, { env, now, complain 
     profile: rooms.profile.turns,
     toolFilter: config.toolFilter.enabled ? { rules: config.toolFilter, likeness: toolLikeness.likeness } : undefined,
     limits: config.limits,
-    newId: rooms.newId,
+    newId: (kind) => (kind === "secret" ? randomBytes(SECRET_BYTES).toString("hex") : rooms.newId()),
     complain,
     now,
   };

@@ -1,5 +1,5 @@
 import { checkRulePattern, type Policy, type Verdict } from "../domain/policy.ts";
-import { DEFAULT_LIMITS, type TurnLimits } from "../session/turn-context.ts";
+import { DEFAULT_LIMITS, type TurnLimits } from "../session/turn/turn-context.ts";
 import { checkNotZero, numberOf, type Section, stringsOf } from "./section.ts";
 
 /** How long turns may go on, and what their calls need. */

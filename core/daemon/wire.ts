@@ -24,10 +24,13 @@ export async function buildHouse(home: Home, around: Surroundings): Promise<Resu
   const startedAtMs = now();
   const loaded = await loadConfig(home.dir);
   const { config } = loaded;
+  const tcp = await tcpDoor(home, config);
   const opened = await openRooms(home, around, loaded);
   if (!opened.ok) return opened;
   const rooms = opened.value;
   const sessions = sessionRegistry(rooms.journal, turnServices(rooms, config, around));
+  // What is being learned has as long as the turns have, and not longer.
+  const endTurns = () => Promise.all([sessions.close(), rooms.profile.close()]);
   let tcpAddress = "";
   const admin = adminOf(rooms, {
     ...{ home, around, startedAtMs, launcher: rooms.launcher, problems: rooms.problems },
@@ -36,8 +39,12 @@ export async function buildHouse(home: Home, around: Surroundings): Promise<Resu
     pluginProblems: rooms.plugins.problems,
     hooks: rooms.sandbox.hooks.admin.list,
   });
-  const gateway = await openGateway({ socket: home.socket, tcp: await tcpDoor(home, config) }, sessions, admin);
-  if (!gateway.ok) return gateway;
+  const gateway = await openGateway({ socket: home.socket, tcp }, sessions, admin);
+  if (!gateway.ok) {
+    await endTurns();
+    await rooms.close();
+    return gateway;
+  }
   tcpAddress = gateway.value.tcpAddress;
   // The doors are open, and nobody waits for these: open turns are rare, and what a server of MCP offers is kept. One that was
   // never heard is waited for by the turns themselves.
@@ -50,9 +57,7 @@ export async function buildHouse(home: Home, around: Surroundings): Promise<Resu
     startedInMs: now() - startedAtMs,
     async close() {
       // Turns end first and their clients hear of it; then the doors close; the journal is last, when nobody writes.
-      // What is being learned has as long as the turns have, and not longer.
-      await Promise.all([sessions.close(), rooms.profile.close()]);
-      rooms.toolLikeness.close();
+      await endTurns();
       await gateway.value.close();
       await rooms.close();
     },

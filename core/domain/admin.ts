@@ -57,8 +57,24 @@ export type McpPackageRow = MessageInitShape<typeof McpPackageSchema>;
 
 export type McpResources = MessageInitShape<typeof ListResourcesResponseSchema>;
 
+/** An argument of a template of a server's, as far as it is written. */
+export type ArgumentSoFar = {
+  readonly uriTemplate: string;
+  readonly argument: string;
+  readonly value: string;
+  /** Those that have their values already. */
+  readonly others: Readonly<Record<string, string>>;
+};
+export type Completions = {
+  readonly values: readonly string[];
+  readonly total: number | undefined;
+  readonly hasMore: boolean;
+};
+
 /** What people may do with servers of the Model Context Protocol. Folders are absolute; an empty one is none. */
 export type McpAdmin = {
+  /** Resolves when servers that were never heard have said what they offer, or have failed; soon, whatever happens. */
+  learned(signal: AbortSignal): Promise<void>;
   /** With what waits in a folder's .mcp.json. */
   list(workspace: string): Promise<{ readonly servers: readonly McpRow[]; readonly problems: readonly Failure[] }>;
   /** Writes entries, by name, into the owner's file; all or none. */
@@ -84,6 +100,8 @@ export type McpAdmin = {
     uris: readonly string[],
     signal: AbortSignal,
   ): AsyncIterable<Result<string>>;
+  /** How an argument may go on; nothing where the server completes none. */
+  complete(name: string, workspace: string, argument: ArgumentSoFar, signal: AbortSignal): Promise<Result<Completions>>;
   /** Fetches the package that the server's entry names, or a newer one; `before` is the version that was there, or empty. */
   update(
     name: string,

@@ -9,6 +9,9 @@ export type WordsWanted = Pick<Prompt, "system"> & {
   readonly maxTokens: number;
 };
 
+/** What a model may answer a stranger at once, UTF-16 code units. */
+export const STRANGERS_WORDS_LIMIT_CHARS = 1024 * 1024;
+
 export type ModelWords = {
   readonly said: Result<{ readonly text: string; readonly stop: Stop /** "PROVIDER/NAME". */; readonly model: string }>;
   /** Of prompt and answer; undefined when nobody said how many they were. */

@@ -3,11 +3,11 @@ import { decide } from "../domain/decide.ts";
 import type { Event, EventBody } from "../domain/event.ts";
 import { type Failure, ok, type Result } from "../domain/failure.ts";
 import type { Journal } from "../domain/journal.ts";
-import type { Session } from "../domain/session.ts";
+import { isStrangersCallId, type Session } from "../domain/session.ts";
 import type { Tool } from "../domain/tool.ts";
-import { type Delta, deliverNews, type Listener, type Mailbox, mailbox, type News } from "./news.ts";
-import { type SingleWriter, singleWriter } from "./single-writer.ts";
-import type { TurnContext, TurnServices } from "./turn-context.ts";
+import { deliverNews, type Listener, type Mailbox, mailbox, type News } from "./news.ts";
+import { type SingleWriter, singleWriter } from "./turn/single-writer.ts";
+import type { Delta, TurnContext, TurnServices } from "./turn/turn-context.ts";
 
 /** A session that is folded in memory. */
 export type Awake = {
@@ -29,7 +29,7 @@ export function awakeSession(journal: Journal, folded: Session, onFailure: () =>
     lastHookCall += 1;
     return lastHookCall;
   }
-  return { writer: singleWriter(journal, folded, fail), listeners, nextHookCall, oneQuestion: oneByOne() };
+  return { writer: singleWriter(journal, folded, fail), listeners, nextHookCall, oneQuestion: oneQuestionAtATime() };
 }
 
 /** Decides a command on the session's state and writes what came of it, after what is to stand before it. */
@@ -59,7 +59,10 @@ export function atWork(
     const { seq } = session.writer.state();
     for (const box of listeners.keys()) box.offer(delta, seq);
   };
-  const answerers = () => [...listeners.values()].filter((listener) => listener.canAnswer).length;
+  const answerers = (about: string) =>
+    [...listeners.values()].filter(
+      ({ canAnswer, callId }) => canAnswer && (callId === undefined || callId === about || isStrangersCallId(about)),
+    ).length;
   const { workspace } = session.writer.state();
   const tools = () => toolsIn(services, workspace);
   return { ...services, ...session, ...of, tell, answerers, tools };
@@ -83,8 +86,8 @@ export function listenTo(
   });
 }
 
-/** Runs pieces of work one after the other, in the order of asking. */
-function oneByOne(): TurnContext["oneQuestion"] {
+/** In the order of asking. */
+function oneQuestionAtATime(): TurnContext["oneQuestion"] {
   let last: Promise<unknown> = Promise.resolve();
   return async (ask, signal) => {
     const before = last;

@@ -5,7 +5,7 @@ import type { Journal } from "../domain/journal.ts";
 import { emptySession } from "../domain/session.ts";
 import { hearOpening, type Opening } from "./hear-opening.ts";
 import { forkBodies } from "./read-session.ts";
-import type { TurnServices } from "./turn-context.ts";
+import type { TurnServices } from "./turn/turn-context.ts";
 
 export type BeginParts = {
   readonly journal: Journal;

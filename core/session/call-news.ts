@@ -1,7 +1,8 @@
 import type { Event } from "../domain/event.ts";
 import type { Failure } from "../domain/failure.ts";
 import { isStrangersCallId } from "../domain/session.ts";
-import type { Delta, News } from "./news.ts";
+import type { News } from "./news.ts";
+import type { Delta } from "./turn/turn-context.ts";
 
 /** What a program hears of its call: that it is in the journal, what becomes of it, and its end, last. */
 export type CallNews =

@@ -2,9 +2,9 @@ import { setTimeout as pause } from "node:timers/promises";
 import { ok, type Result } from "../domain/failure.ts";
 import type { Awake } from "./awake-session.ts";
 import type { AwakeSessions } from "./awake-sessions.ts";
-import { fireHooks } from "./fire-hooks.ts";
 import type { RunningTurns } from "./running-turns.ts";
-import type { TurnContext, TurnServices } from "./turn-context.ts";
+import { fireHooks } from "./turn/fire-hooks.ts";
+import type { TurnContext, TurnServices } from "./turn/turn-context.ts";
 
 /** How long an orderly end waits for turns to close, milliseconds. */
 const CLOSE_LIMIT_MS = 8_000;

@@ -1,7 +1,7 @@
 import { fail, ok, type Result } from "../domain/failure.ts";
 import type { SlashCommand, SlashOutcome, SlashWords } from "../domain/slash-command.ts";
-import { openDesk } from "./open-desk.ts";
-import type { TurnContext } from "./turn-context.ts";
+import { openDesk } from "./turn/open-desk.ts";
+import type { TurnContext } from "./turn/turn-context.ts";
 
 const COMMAND = /^\/([a-zA-Z][a-zA-Z0-9_-]*)(?:\s+([\s\S]*))?$/;
 
@@ -24,7 +24,10 @@ export function commandsIn({ commands }: Pick<TurnContext, "commands">, workspac
 export async function runNamed(turn: TurnContext, name: string, words: SlashWords): Promise<Result<SlashOutcome>> {
   const { workspace } = turn.writer.state();
   const command = commandsIn(turn, workspace).find((one) => one.name === name);
-  if (command === undefined) return fail("not_found", `there is no slash command "/${name}" in ${workspace}`);
+  if (command === undefined)
+    return fail("not_found", `there is no slash command "/${name}" in ${workspace}`, {
+      hint: "ListSlashCommands says which there are",
+    });
   return runCommand(turn, command, words);
 }
 

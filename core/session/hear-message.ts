@@ -1,8 +1,8 @@
 import type { EventBody } from "../domain/event.ts";
 import { fail, ok, type Result } from "../domain/failure.ts";
-import { fireHooks } from "./fire-hooks.ts";
-import { hookThatSaid } from "./receipts.ts";
-import type { TurnContext } from "./turn-context.ts";
+import { fireHooks } from "./turn/fire-hooks.ts";
+import { hookThatSaid } from "./turn/receipts.ts";
+import type { TurnContext } from "./turn/turn-context.ts";
 
 /** The words after the hooks, undefined when one of them took the message; and the receipts, to be written with them. */
 export type Heard = { readonly text: string | undefined; readonly receipts: readonly EventBody[] };

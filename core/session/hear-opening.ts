@@ -1,8 +1,8 @@
 import type { EventBody } from "../domain/event.ts";
 import { fail, ok, type Result } from "../domain/failure.ts";
-import { hookThatSaid, receiptBodies } from "./receipts.ts";
-import { quietContext } from "./run-hooks.ts";
-import type { TurnServices } from "./turn-context.ts";
+import { hookThatSaid, receiptBodies } from "./turn/receipts.ts";
+import { quietContext } from "./turn/run-hooks.ts";
+import type { TurnServices } from "./turn/turn-context.ts";
 
 /** A session that is about to begin. */
 export type Opening = { readonly sessionId: string; readonly workspace: string; readonly model: string };

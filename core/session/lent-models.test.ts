@@ -6,7 +6,7 @@ const WANTED = {
   messages: [{ role: "user", content: [{ kind: "text", text: "sing" }] }],
   maxTokens: 9,
 } as const;
-const ANSWER: LentAnswer = { problem: "", text: "la", stop: "length", model: "theirs" };
+const ANSWER: LentAnswer = { problem: "", text: "la", stop: "length", model: "theirs", tokens: 7 };
 
 async function begin(signal: AbortSignal) {
   let ids = 0;
@@ -17,7 +17,7 @@ async function begin(signal: AbortSignal) {
   const news = models.lend(signal);
   const first = (await news.next()).value;
   if (first?.kind !== "lender") throw new Error("the lender comes first");
-  const model = models.find(first.lenderId);
+  const model = models.take(first.lenderId);
   if (model === undefined) throw new Error("the lender is not found");
   return { models, news, model, lenderId: first.lenderId };
 }
@@ -31,7 +31,7 @@ test("a lent model answers what it was asked, once, and what nobody waits for is
   expect(models.answer(wish.wishId, ANSWER).ok).toBe(true);
   expect(await said).toEqual({
     said: { ok: true, value: { text: "la", stop: "length", model: "lent/theirs" } },
-    tokens: undefined,
+    tokens: 7,
   });
   expect(models.answer(wish.wishId, ANSWER)).toMatchObject({ ok: false, failure: { code: "not_found" } });
 });
@@ -41,7 +41,7 @@ test("a lender that goes away, or one that says no, ends what was asked, and it 
   const { models, news, model, lenderId } = await begin(gone.signal);
   const refused = model(WANTED, new AbortController().signal);
   const wish = (await news.next()).value;
-  if (wish?.kind === "wish") models.answer(wish.wishId, { ...ANSWER, problem: "no credit" });
+  if (wish?.kind === "wish") models.answer(wish.wishId, { ...ANSWER, problem: "no credit", tokens: undefined });
   expect(await refused).toMatchObject({ said: { failure: { code: "unavailable" } }, tokens: 0 });
   const open = model(WANTED, new AbortController().signal);
   gone.abort();
@@ -49,7 +49,14 @@ test("a lender that goes away, or one that says no, ends what was asked, and it 
     said: { failure: { code: "cancelled", message: expect.stringContaining("gone") } },
   });
   while (!(await news.next()).done);
-  expect(models.find(lenderId)).toBeUndefined();
+  expect(models.take(lenderId)).toBeUndefined();
+});
+
+test("a lender is good for one call: who names it again gets no model", async () => {
+  const { models, news, lenderId } = await begin(new AbortController().signal);
+  expect(models.take(lenderId)).toBeUndefined();
+  expect(models.take("")).toBeUndefined();
+  await news.return();
 });
 
 test("what is not waited for any more is not asked", async () => {

@@ -1,16 +1,12 @@
-import type { ModelWords, WordsWanted } from "../domain/desk.ts";
+import { type ModelWords, STRANGERS_WORDS_LIMIT_CHARS, type WordsWanted } from "../domain/desk.ts";
 import { fail, ok, type Result } from "../domain/failure.ts";
 import type { Stop } from "../domain/provider.ts";
 import { unlessAborted } from "../domain/unless-aborted.ts";
+import type { LentModel } from "./turn/turn-context.ts";
 
 /** Programs that lend a model at once. */
 const LENDERS_MAX = 256;
-/** What a lent model may say, UTF-16 code units. */
-const WORDS_LIMIT_CHARS = 1024 * 1024;
 const NAME_LIMIT_CHARS = 128;
-
-/** A model of the program that called, in the place of the house's. */
-export type LentModel = (wanted: WordsWanted, signal: AbortSignal) => Promise<ModelWords>;
 
 /** What a lender hears: its own id, first, then what its model is to answer. */
 export type LenderNews =
@@ -23,32 +19,37 @@ export type LentAnswer = {
   readonly text: string;
   readonly stop: string;
   readonly model: string;
+  /** Of prompt and answer; undefined when the lender does not say. */
+  readonly tokens: number | undefined;
 };
 
 export type LentModels = {
   /** Lends until the signal aborts or nobody listens any more; what is asked then fails. */
   lend(signal: AbortSignal): AsyncGenerator<LenderNews, void, undefined>;
   answer(wishId: string, answer: LentAnswer): Result<void>;
-  /** The model of a lender; undefined when there is no such lender. */
-  find(lenderId: string): LentModel | undefined;
+  /** The model of a lender, for one call: whoever names it again gets none. Undefined when there is no such lender. */
+  take(lenderId: string): LentModel | undefined;
 };
 
 type Wish = { readonly wishId: string; readonly wanted: WordsWanted };
 
-export function lentModels(newId: () => string): LentModels {
-  const lenders = new Map<string, LentModel>();
+/** @param newSecret nobody guesses it: only a lender hears its id and those of its wishes, so knowing one is what proves it */
+export function lentModels(newSecret: () => string): LentModels {
+  const lenders = new Set<string>();
+  const untaken = new Map<string, LentModel>();
   const open = new Map<string, (words: ModelWords) => void>();
 
   return {
     async *lend(signal) {
       if (lenders.size >= LENDERS_MAX) return;
-      const lenderId = newId();
+      const lenderId = newSecret();
       const gone = new AbortController();
       const over = AbortSignal.any([signal, gone.signal]);
       const waiting: Wish[] = [];
       let wake = (): void => {};
-      lenders.set(lenderId, (wanted, wantedUntil) => {
-        const wishId = newId();
+      lenders.add(lenderId);
+      untaken.set(lenderId, (wanted, wantedUntil) => {
+        const wishId = newSecret();
         const answered = new Promise<ModelWords>((resolve) => open.set(wishId, resolve));
         waiting.push({ wishId, wanted });
         wake();
@@ -70,6 +71,7 @@ export function lentModels(newId: () => string): LentModels {
         }
       } finally {
         lenders.delete(lenderId);
+        untaken.delete(lenderId);
         gone.abort();
       }
     },
@@ -79,7 +81,11 @@ export function lentModels(newId: () => string): LentModels {
       resolve(wordsOf(answer));
       return ok(undefined);
     },
-    find: (lenderId) => lenders.get(lenderId),
+    take(lenderId) {
+      const model = untaken.get(lenderId);
+      untaken.delete(lenderId);
+      return model;
+    },
   };
 }
 
@@ -88,11 +94,11 @@ function isGone(lenderIsGone: boolean): ModelWords {
   return { said: fail("cancelled", why), tokens: undefined };
 }
 
-/** Nobody says what it took: all that was set aside counts. */
-function wordsOf({ problem, text, stop, model }: LentAnswer): ModelWords {
-  if (problem !== "") return { said: fail("unavailable", `the lent model did not answer: ${problem}`), tokens: 0 };
-  if (text.length > WORDS_LIMIT_CHARS)
-    return { said: fail("exhausted", "the lent model answers too much"), tokens: undefined };
+function wordsOf({ problem, text, stop, model, tokens }: LentAnswer): ModelWords {
+  if (problem !== "")
+    return { said: fail("unavailable", `the lent model did not answer: ${problem}`), tokens: tokens ?? 0 };
+  if (text.length > STRANGERS_WORDS_LIMIT_CHARS)
+    return { said: fail("exhausted", "the lent model answers too much"), tokens };
   const ended: Stop = stop === "length" || stop === "refused" ? stop : "done";
-  return { said: ok({ text, stop: ended, model: `lent/${model.slice(0, NAME_LIMIT_CHARS)}` }), tokens: undefined };
+  return { said: ok({ text, stop: ended, model: `lent/${model.slice(0, NAME_LIMIT_CHARS)}` }), tokens };
 }

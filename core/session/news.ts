@@ -1,10 +1,7 @@
-import type { MessageInitShape } from "@bufbuild/protobuf";
-import type { DeltaSchema } from "../../proto/gen/clawd/v1/session_pb.ts";
 import type { Event } from "../domain/event.ts";
 import type { Failure } from "../domain/failure.ts";
 import { type Journal, JournalError } from "../domain/journal.ts";
-
-export type Delta = MessageInitShape<typeof DeltaSchema>;
+import type { Delta } from "./turn/turn-context.ts";
 
 /** What a subscriber hears: durable events without a gap, deltas as far as it keeps up, and at most one fault, last. */
 export type News =
@@ -39,6 +36,8 @@ export type Listener = {
   readonly follow: boolean;
   /** A person there can answer questions. */
   readonly canAnswer: boolean;
+  /** The only call whose questions it hears, beside those of strangers; undefined for all. */
+  readonly callId?: string;
   /** It waits for the turn's end. */
   readonly attended: boolean;
 };

@@ -4,8 +4,8 @@ import { type Awake, commandSession } from "./awake-session.ts";
 import { type CallNews, callNews } from "./call-news.ts";
 import type { LentModels } from "./lent-models.ts";
 import type { Listener, News } from "./news.ts";
-import type { Caller } from "./program-turn.ts";
-import type { TurnServices } from "./turn-context.ts";
+import type { Caller } from "./turn/program-turn.ts";
+import type { TurnServices } from "./turn/turn-context.ts";
 
 /** A call that a program makes. */
 export type CallOptions = {
@@ -39,7 +39,7 @@ export type ProgramCallParts = {
   readonly start: (session: Awake) => void;
   /** Aborts when nothing may be called any more. */
   readonly stopping: AbortSignal;
-  readonly lent: Pick<LentModels, "find">;
+  readonly lent: Pick<LentModels, "take">;
 };
 
 export function programCalls({ newId, listen, start, stopping, lent }: ProgramCallParts): ProgramCalls {
@@ -49,9 +49,11 @@ export function programCalls({ newId, listen, start, stopping, lent }: ProgramCa
       if (stopping.aborted) {
         return fail("unavailable", "the daemon is ending", { hint: "call again: the next one starts by itself" });
       }
-      const lentModel = lent.find(lenderId);
+      const lentModel = lent.take(lenderId);
       if (lenderId !== "" && lentModel === undefined) {
-        return fail("not_found", "the model that the call may ask is lent no more", { hint: "lend it again" });
+        return fail("not_found", "the model that the call may ask is lent no more, or to another call", {
+          hint: "lend it for each call",
+        });
       }
       const callId = newId("call");
       const stop = new AbortController();
@@ -67,7 +69,7 @@ export function programCalls({ newId, listen, start, stopping, lent }: ProgramCa
       }
       const after = (called.value[0]?.seq ?? 1) - 1;
       // Before the turn looks whether anybody is there to be asked.
-      const news = listen(session, { after, follow: true, canAnswer, attended: true }, signal);
+      const news = listen(session, { after, follow: true, canAnswer, callId, attended: true }, signal);
       start(session);
       return ok(callNews(news, callId, hangUp));
     },

@@ -91,7 +91,10 @@ export async function forkBodies(
   if (!read.ok) return read;
   const opened = bodies.shift();
   if (opened?.case !== "sessionOpened") return noSession(id);
-  if (taken < atSeq) return fail("invalid", `session ${id} has ${taken} events, so it cannot be forked at ${atSeq}`);
+  if (taken < atSeq)
+    return fail("invalid", `session ${id} has ${taken} events, so it cannot be forked at ${atSeq}`, {
+      hint: "0 takes all of them",
+    });
   const { workspace = "", title = "", model = "" } = opened.value;
   const value = { sessionId: forkId, workspace, title, model, forkedFrom: id, forkedAtSeq: taken };
   return ok([{ case: "sessionOpened", value }, ...bodies]);

@@ -1,7 +1,7 @@
 import type { Awake } from "./awake-session.ts";
-import { type Caller, runProgramTurn } from "./program-turn.ts";
-import type { TurnContext } from "./turn-context.ts";
-import { runTurn } from "./turn-loop.ts";
+import { type Caller, runProgramTurn } from "./turn/program-turn.ts";
+import type { TurnContext } from "./turn/turn-context.ts";
+import { runTurn } from "./turn/turn-loop.ts";
 
 /** The turns that are being worked on, at most one a session. */
 export type RunningTurns = {

@@ -3,7 +3,7 @@ import { fail, ok, type Result } from "../domain/failure.ts";
 import { type Awake, commandSession } from "./awake-session.ts";
 import { hearCommand } from "./hear-command.ts";
 import { hearMessage } from "./hear-message.ts";
-import type { TurnContext, TurnServices } from "./turn-context.ts";
+import type { TurnContext, TurnServices } from "./turn/turn-context.ts";
 
 export type SayOptions = {
   readonly text: string;

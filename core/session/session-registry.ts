@@ -18,7 +18,7 @@ import { type CallOptions, programCalls } from "./program-calls.ts";
 import { foldSession, listSessions, mayBeOpen, type Summary } from "./read-session.ts";
 import { runningTurns } from "./running-turns.ts";
 import { type Said, type SayOptions, sayWords } from "./say-words.ts";
-import type { TurnContext, TurnServices } from "./turn-context.ts";
+import type { TurnContext, TurnServices } from "./turn/turn-context.ts";
 import { watchOffers } from "./watch-offers.ts";
 
 type Scope = Extract<Command, { kind: "answer" }>["scope"];
@@ -79,7 +79,7 @@ export function sessionRegistry(journal: Journal, services: TurnServices): Sessi
   });
   const awake = awakeSessions({ journal, settleLeft, hasTurn: turns.has });
   const { withSession } = awake;
-  const lent = lentModels(() => services.newId("call"));
+  const lent = lentModels(() => services.newId("secret"));
   const starting = { contextOf: around, start: turns.start, stopping: stopping.signal };
   const calls = programCalls({ ...starting, newId: services.newId, listen, lent });
   const beginning = { journal, services, stopping: stopping.signal };

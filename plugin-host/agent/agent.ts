@@ -3,6 +3,7 @@ import type { TLSSocket } from "node:tls";
 import { type Failure, fail, ok, type Result } from "../../core/domain/failure.ts";
 import { openTokenBucket } from "../../core/domain/token-bucket.ts";
 import type { Clock } from "../life/clock.ts";
+import { jitterFrom } from "../life/jitter.ts";
 import { type Credentials, makeAuthority } from "../remote/certificate.ts";
 import { dial, repeat } from "../remote/dial.ts";
 import { askToEnrol } from "../remote/enrolment.ts";
@@ -106,7 +107,7 @@ async function dialIn(
     });
     if (because !== undefined) giveUp(because);
   };
-  const jitter = () => Buffer.from(parts.random(4)).readUInt32LE() / 2 ** 32;
+  const jitter = jitterFrom(parts.random);
   await repeat(attempt, { clock: parts.clock, jitter, signal: both });
   return outcome;
 }

@@ -26,6 +26,9 @@ test("what it names then must be what its manifest declares", async () => {
   lab = await openBadLab(program, "lists-extra");
   expect(await lab.call("plugin_bad_act")).toMatchObject({
     status: "failed",
-    failure: { message: 'plugin "bad" serves a tool "extra" that its plugin.json does not declare' },
+    failure: {
+      message:
+        'plugin "bad" serves a tool "extra" that its plugin.json does not declare, and does not serve the tool "act" that its plugin.json declares',
+    },
   });
 });

@@ -12,6 +12,8 @@ import { ownWritePaths } from "../manifest/wants.ts";
 /** What a plugin says of itself stands in messages no longer than this. */
 const MAX_WORD_CHARS = 80;
 const MAX_CAUSE_CHARS = 500;
+/** Tools that one message names. */
+const MAX_NAMED_TOOLS = 8;
 
 /** What a process is told of its host and of itself. */
 export type Introduction = {
@@ -101,11 +103,22 @@ function judgeInitialized(manifest: PluginManifest, answer: Initialized): Starte
   if (manifest.dynamic && answer.tools.length === 0) return { ok: true, value: answer };
   const served = new Set(answer.tools);
   const declared = new Set(manifest.tools.map(({ name }) => name));
-  for (const name of served)
-    if (!declared.has(name)) return refuse(`serves a tool ${quote(name)} that its plugin.json does not declare`);
-  for (const name of declared)
-    if (!served.has(name)) return refuse(`does not serve the tool "${name}" that its plugin.json declares`);
-  return { ok: true, value: answer };
+  const [extra, missing] = [
+    [...served].filter((name) => !declared.has(name)),
+    [...declared].filter((name) => !served.has(name)),
+  ];
+  const problems = [
+    ...(extra.length === 0 ? [] : [`serves ${nameTools("a tool", extra)} that its plugin.json does not declare`]),
+    ...(missing.length === 0 ? [] : [`does not serve ${nameTools("the tool", missing)} that its plugin.json declares`]),
+  ];
+  return problems.length === 0 ? { ok: true, value: answer } : refuse(problems.join(", and "));
+}
+
+/** All at once, so that an author mends them at once. */
+function nameTools(one: string, [first = "", ...others]: readonly string[]): string {
+  if (others.length === 0) return `${one} ${quote(first)}`;
+  const named = [first, ...others].slice(0, MAX_NAMED_TOOLS).map(quote).join(", ");
+  return `the tools ${named}${others.length >= MAX_NAMED_TOOLS ? " …" : ""}`;
 }
 
 /** A stranger's word, short enough for a message. */

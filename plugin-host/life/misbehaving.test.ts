@@ -48,6 +48,11 @@ describe("a start that fails says how, and is over at once", () => {
     ["exit-in-init", "unavailable", 'plugin "bad" ended with code 9 right after it said hello'],
     ["wrong-version", "invalid", 'plugin "bad" says it is version "9.9.9", its plugin.json says 1.0.0'],
     ["more-tools", "invalid", 'plugin "bad" serves a tool "extra" that its plugin.json does not declare'],
+    [
+      "other-tools",
+      "invalid",
+      'plugin "bad" serves the tools "extra", "more" that its plugin.json does not declare, and does not serve the tool "act" that its plugin.json declares',
+    ],
     ["fewer-tools", "invalid", 'plugin "bad" does not serve the tool "act" that its plugin.json declares'],
   ])("%s", async (mode, code, message) => {
     await openIn(mode);

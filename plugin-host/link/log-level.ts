@@ -43,6 +43,11 @@ export function readLevels(): (line: string) => LevelledLine {
   };
 }
 
+/** Whether the text itself has its level in front, so that nobody need say it again. */
+export function saysLevel(text: string): boolean {
+  return levelOf(PREFIX.exec(text)) !== undefined;
+}
+
 function levelOf(prefix: RegExpExecArray | null): LogLevel | undefined {
   const word = prefix?.slice(1).find((part) => part !== undefined);
   return word === undefined ? undefined : LEVELS[word.toLowerCase()];

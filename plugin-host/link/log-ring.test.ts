@@ -22,6 +22,15 @@ test("a stream is cut into lines wherever its chunks end, letters of several byt
   expect(log.lines()).toEqual(["stdout: grün", "stdout: rot", "stdout: ohne Ende"]);
 });
 
+test("a level that a line says itself is not said twice", async () => {
+  const log = createLogRing(() => 0);
+  const stream = new PassThrough();
+  const drained = log.drain("stderr", stream);
+  stream.end('info: ready\n[WARN] slow\n{"level":"error","msg":"gone"}\n');
+  await drained;
+  expect(log.lines()).toEqual(["stderr: info: ready", "stderr: [WARN] slow", "stderr: error gone"]);
+});
+
 test("a line without end takes no more memory than its limit", async () => {
   const log = createLogRing(() => 0);
   const stream = new PassThrough();

@@ -1,6 +1,6 @@
 import type { Readable } from "node:stream";
 import { drainLines } from "./log-drain.ts";
-import { type LevelledLine, type LogLevel, readLevels } from "./log-level.ts";
+import { type LevelledLine, type LogLevel, readLevels, saysLevel } from "./log-level.ts";
 
 const MAX_LINES = 200;
 const MAX_LINE_CHARS = 64 * 1024;
@@ -89,9 +89,13 @@ export function createLogRing(now: () => number): LogRing {
       secrets.add(long);
       return () => secrets.delete(long);
     },
-    lines: () => kept.map(({ from, level, text }) => `${from}: ${level === undefined ? "" : `${level} `}${text}`),
+    lines: () => kept.map(showLine),
     lastErrors: () => lastErrors.join("\n"),
   };
+}
+
+function showLine({ from, level, text }: Kept): string {
+  return `${from}: ${level === undefined || saysLevel(text) ? "" : `${level} `}${text}`;
 }
 
 type ReadLine = (line: string) => LevelledLine;

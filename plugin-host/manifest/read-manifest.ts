@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
-import { closeSync, constants, fstatSync, lstatSync, openSync, readSync } from "node:fs";
-import { join } from "node:path";
+import { closeSync, constants, existsSync, fstatSync, lstatSync, openSync, readSync } from "node:fs";
+import { dirname, join } from "node:path";
 import type { JsonObject } from "@bufbuild/protobuf";
 import { fail, ok, type Result } from "../../core/domain/failure.ts";
 import { checkEntryPoint } from "./entry-point.ts";
@@ -106,10 +106,12 @@ function readSmallFile(file: string): Result<Uint8Array> {
 function openFailure(file: string, cause: unknown): Result<never> {
   const code = cause instanceof Error && "code" in cause ? cause.code : "";
   if (code === "ENOENT" || code === "ENOTDIR") {
-    return fail("not_found", `there is no ${file}`, {
-      hint: "name the folder that holds the plugin's plugin.json or plugin.toml",
-      cause,
-    });
+    // As the skeletons in Go and Rust have it: the program and its manifest apart from the sources.
+    const inside = join(dirname(file), "plugin");
+    const hint = existsSync(join(inside, "plugin.json"))
+      ? `it lies in ${inside}: name that folder`
+      : "name the folder that holds the plugin's plugin.json or plugin.toml";
+    return fail("not_found", `there is no ${file}`, { hint, cause });
   }
   if (code === "ELOOP")
     return fail("invalid", `${file} is a symbolic link`, { hint: "put the file itself there", cause });

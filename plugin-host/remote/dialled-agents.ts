@@ -1,6 +1,7 @@
 import type { TLSSocket } from "node:tls";
 import type { Result } from "../../core/domain/failure.ts";
 import type { Clock } from "../life/clock.ts";
+import { jitterFrom } from "../life/jitter.ts";
 import type { Credentials } from "./certificate.ts";
 import { dial, repeat } from "./dial.ts";
 import { shakeAsClient } from "./handshake.ts";
@@ -34,7 +35,7 @@ export function dialAgents(parts: DialParts): DialledAgents {
   const { clock, random, find, complain } = parts;
   const closing = new AbortController();
   const dialling = new Map<string, { readonly abort: AbortController; readonly over: Promise<void> }>();
-  const jitter = () => Buffer.from(random(4)).readUInt32LE() / 2 ** 32;
+  const jitter = jitterFrom(random);
 
   return {
     keep({ name, address }) {
@@ -80,10 +81,12 @@ async function dialOnce(
   }
   const onAbort = () => void socket.value.destroy();
   signal.addEventListener("abort", onAbort, { once: true });
-  const shaken = await shakeAsClient(socket.value, { credentials: own.value, protocols: [protocol] });
-  if (shaken.ok) {
+  try {
+    const shaken = await shakeAsClient(socket.value, { credentials: own.value, protocols: [protocol] });
+    if (!shaken.ok) return;
     await receive(shaken.value);
     await gone(name);
+  } finally {
+    signal.removeEventListener("abort", onAbort);
   }
-  signal.removeEventListener("abort", onAbort);
 }

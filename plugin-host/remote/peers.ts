@@ -1,6 +1,7 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import { join } from "node:path";
 import { type Failed, fail, ok, type Result } from "../../core/domain/failure.ts";
+import { oneByOne } from "../../core/domain/one-by-one.ts";
 import { readOwnFile, writeOwnFile } from "./own-file.ts";
 import { fieldOf, numberOf, textOf } from "./wire.ts";
 
@@ -53,14 +54,8 @@ export async function openPeers({ dir, now, random }: PeersParts): Promise<Resul
   const read = await readPeers(file);
   if (!read.ok) return read;
   let peers = read.value;
-  let last: Promise<unknown> = Promise.resolve();
-
   /** Changes happen one after the other, on disk before they count; what takes away counts at once. */
-  const change = <T>(task: () => Promise<T>): Promise<T> => {
-    const mine = last.then(task);
-    last = mine.catch(() => {});
-    return mine;
-  };
+  const change = oneByOne();
   const keep = async (next: ReadonlyMap<string, Peer>): Promise<Result<void>> => {
     try {
       await writeOwnFile(file, `${JSON.stringify({ version: FILE_VERSION, peers: [...next.values()] }, null, 2)}\n`);

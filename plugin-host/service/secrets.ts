@@ -2,6 +2,7 @@ import { mkdir, open, readFile, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { fail, ok, type Result } from "../../core/domain/failure.ts";
 import { isJsonObject } from "../../core/domain/json-object.ts";
+import { oneByOne } from "../../core/domain/one-by-one.ts";
 
 const KEY_LIMIT_CHARS = 64;
 const VALUE_LIMIT_BYTES = 64 * 1024;
@@ -20,14 +21,8 @@ export type Secrets = {
 
 export function openSecrets(dir: string): Secrets {
   const fileOf = (plugin: string) => join(dir, `${plugin}.json`);
-  let last: Promise<unknown> = Promise.resolve();
-
-  /** One change after the other: two keys of one file must not lose each other. */
-  function inTurn<T>(task: () => Promise<T>): Promise<T> {
-    const mine = last.then(task);
-    last = mine.catch(() => {});
-    return mine;
-  }
+  /** Two keys of one file must not lose each other. */
+  const inTurn = oneByOne();
 
   async function read(plugin: string): Promise<Result<ReadonlyMap<string, string>>> {
     const file = fileOf(plugin);

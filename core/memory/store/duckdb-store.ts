@@ -1,6 +1,7 @@
 import { statSync } from "node:fs";
 import { rm, statfs } from "node:fs/promises";
 import { ok, type Result } from "../../domain/failure.ts";
+import { oneByOne } from "../../domain/one-by-one.ts";
 import { findDocuments, findTexts, stageDocuments } from "./document-table.ts";
 import { appendRows, attemptQuery, inTransaction, readRows } from "./duckdb.ts";
 import { publishDocuments } from "./publication.ts";
@@ -8,7 +9,7 @@ import { readSegmentFile, removeSegmentFiles, segmentFile, segmentTextFile, vect
 import type { Publication, SegmentText, Store, StoreCounts, StoredSegment } from "./store.ts";
 import { findProblems } from "./store-check.ts";
 import { exportParquet, exportQueryViews } from "./store-export.ts";
-import { fillIds, type StoreHandles, sqlText, takeTurns } from "./store-handles.ts";
+import { fillIds, type StoreHandles, sqlText } from "./store-handles.ts";
 import { openVectorCache } from "./vector-cache.ts";
 
 /** What an opening found. */
@@ -24,8 +25,8 @@ export type OpenedState = {
 /** The store over an open file with its tables. */
 export function storeOver(handles: StoreHandles, state: OpenedState): Store {
   const { file, writer, reader, instance, segmentFolder } = handles;
-  const exclusive = takeTurns();
-  const onePublication = takeTurns();
+  const exclusive = oneByOne();
+  const onePublication = oneByOne();
   const vectors = openVectorCache(handles, exclusive);
   const inode = inodeOf(file);
   let nextDocumentId = state.lastDocumentId + 1;

@@ -1,10 +1,11 @@
 import { rm } from "node:fs/promises";
 import { type Failed, fail, ok, type Result } from "../../domain/failure.ts";
+import type { OneByOne } from "../../domain/one-by-one.ts";
 import { dropDocuments, prefixOf } from "./document-table.ts";
 import { appendRows, inTransaction, readRows } from "./duckdb.ts";
 import { removeSegmentFiles, segmentFile, segmentInputFile } from "./segment-files.ts";
 import type { Publication, StoredSegment } from "./store.ts";
-import { fillIds, type StoreHandles, sqlText, type Turns } from "./store-handles.ts";
+import { fillIds, type StoreHandles, sqlText } from "./store-handles.ts";
 
 /** A segment is built from at most this many pieces, and may be merged with others while it has less than half of them. */
 const SEGMENT_GOAL_PIECES = 16_384;
@@ -36,7 +37,7 @@ export type PublishedSegments = {
  */
 export async function publishDocuments(
   handles: StoreHandles,
-  exclusive: Turns,
+  exclusive: OneByOne,
   publication: Publication,
   anyLost: boolean,
   nextSegmentId: () => number,
@@ -57,7 +58,7 @@ export async function publishDocuments(
 /** Puts what was built into `built`, also when it fails: none is under way any more then. */
 async function buildParts(
   handles: StoreHandles,
-  exclusive: Turns,
+  exclusive: OneByOne,
   publication: Publication,
   pieces: number,
   nextSegmentId: () => number,
@@ -143,7 +144,7 @@ function chooseStale(sizes: readonly SegmentSize[], unplaced: number): number[] 
 
 async function buildPart(
   handles: StoreHandles,
-  exclusive: Turns,
+  exclusive: OneByOne,
   { build, signal }: Publication,
   segmentId: number,
   first: number,

@@ -18,18 +18,6 @@ export type StoreHandles = {
   readonly closed: () => void;
 };
 
-/** Runs one piece of work after another. */
-export type Turns = <T>(work: () => Promise<T>) => Promise<T>;
-
-export function takeTurns(): Turns {
-  let last: Promise<unknown> = Promise.resolve();
-  return (work) => {
-    const mine = last.then(work);
-    last = mine.catch(() => undefined);
-    return mine;
-  };
-}
-
 /** A temporary table of numbers on the writer, for joins. */
 export async function fillIds(handles: StoreHandles, table: string, ids: readonly number[]): Promise<void> {
   await handles.writer.run(`CREATE OR REPLACE TEMP TABLE ${table}(id BIGINT)`);

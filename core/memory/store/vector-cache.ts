@@ -1,9 +1,10 @@
 import { existsSync } from "node:fs";
 import { rename, rm } from "node:fs/promises";
 import type { Result } from "../../domain/failure.ts";
+import type { OneByOne } from "../../domain/one-by-one.ts";
 import { appendRows, attemptQuery, type DuckDBValue, readRows } from "./duckdb.ts";
 import type { VectorRow } from "./store.ts";
-import { type StoreHandles, sqlText, type Turns } from "./store-handles.ts";
+import { type StoreHandles, sqlText } from "./store-handles.ts";
 
 /** Hashes of one look-up: reading this many vectors holds the thread for some milliseconds. */
 const BATCH_HASHES = 512;
@@ -24,7 +25,7 @@ export type VectorCache = {
  * In a file of its own, opened at first use: a store that is damaged, outdated or rebuilt is made anew from its sources, and
  * nobody pays for the vectors again.
  */
-export function openVectorCache(handles: StoreHandles, exclusive: Turns): VectorCache {
+export function openVectorCache(handles: StoreHandles, exclusive: OneByOne): VectorCache {
   const { writer, vectorFile } = handles;
   const { VARCHAR, BLOB, DuckDBBlobValue } = handles.duckdb;
   let attached = false;

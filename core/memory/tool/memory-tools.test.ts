@@ -8,7 +8,7 @@ import { quietDesk } from "../../domain/desk.ts";
 import { fail, ok } from "../../domain/failure.ts";
 import type { Tool } from "../../domain/tool.ts";
 import { type JsonlJournal, openJournal } from "../../journal/jsonl-journal.ts";
-import { schemaCheck } from "../../session/schema-check.ts";
+import { schemaCheck } from "../../session/turn/schema-check.ts";
 import { type OpenMemory, openMemory } from "../memory.ts";
 import { type MemoryPool, memoryPool } from "../worker/memory-pool.ts";
 import { memoryCommands } from "./memory-commands.ts";
