@@ -1,5 +1,5 @@
 import { readdir } from "node:fs/promises";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { isWithin, protectedPath } from "./protected-path.ts";
 
 /** What decides, inside a `.git`, which programs git runs. The rest of it git must be able to write. */
@@ -10,24 +10,40 @@ const DEPTH_LIMIT = 4;
 const FOLDERS_LIMIT = 400;
 const GUARDS_LIMIT = 200;
 
+export type Guarded = {
+  /** What must stay read-only. */
+  readonly readOnly: readonly string[];
+  /**
+   * Writable folders that must stay where they are: a `.git` that is renamed takes its read-only parts along, and leaves its
+   * name free for another.
+   */
+  readonly held: readonly string[];
+};
+
 /**
- * Existing paths in a writable folder that must stay read-only for a command, as `protectedPath` has it for the file
- * tools. What is not there yet cannot be held: the sandbox can only cover what exists.
+ * Existing paths in a writable folder that a command must not change, as `protectedPath` has it for the file tools. What is not
+ * there yet cannot be held: the sandbox can only cover what exists. Nor are the folders above a repository or a read-only
+ * file: nothing could be moved out of them any more.
  * @param root real path
  */
-export async function findGuarded(root: string, workspace: string): Promise<readonly string[]> {
+export async function findGuarded(root: string, workspace: string): Promise<Guarded> {
   const guarded: string[] = [];
+  const held: string[] = [];
   let folders = [root];
   let looked = 0;
   for (let depth = 0; depth < DEPTH_LIMIT && folders.length > 0; depth += 1) {
     const below: string[] = [];
     for (const folder of folders) {
       looked += 1;
-      if (looked > FOLDERS_LIMIT || guarded.length >= GUARDS_LIMIT) return guarded;
+      if (looked > FOLDERS_LIMIT || guarded.length >= GUARDS_LIMIT) return { readOnly: guarded, held };
       for (const entry of await readdir(folder, { withFileTypes: true }).catch(() => [])) {
         const path = join(folder, entry.name);
         const isFolder = entry.isDirectory();
-        if (isFolder && entry.name === ".git") guarded.push(...(await guardedOfGit(path)));
+        if (isFolder && entry.name === ".git") {
+          const parts = await guardedOfGit(path);
+          guarded.push(...parts);
+          held.push(path, join(path, "modules"), ...parts.map((part) => dirname(part)));
+        }
         // A link is not followed: covering it would show the command where it leads.
         else if (entry.isSymbolicLink()) continue;
         else if (protectedPath(path, workspace, []) !== undefined) guarded.push(path);
@@ -36,7 +52,7 @@ export async function findGuarded(root: string, workspace: string): Promise<read
     }
     folders = below;
   }
-  return guarded;
+  return { readOnly: guarded, held };
 }
 
 /** A repository's own, and those of its submodules. */

@@ -170,6 +170,10 @@ describe.skipIf(noBubblewrap)("in the sandbox", () => {
     expect(readFileSync(join(workspace, ".git/config"), "utf8")).not.toContain("evil");
     expect(readFileSync(join(workspace, "sub/.vscode/tasks.json"), "utf8")).toBe("{}");
     expect(readdirSync(join(workspace, "data"))).toEqual(["token"]);
+    const exchange = `mv .git g && mkdir .git && cp -r g/. .git; echo evil > .git/hooks/pre-commit; rm -rf .git; ls -d .git`;
+    expect((await call("shell", { command: exchange })).output).toContain("busy");
+    expect(existsSync(hook)).toBe(false);
+    expect(readFileSync(join(workspace, ".git/config"), "utf8")).not.toContain("evil");
   });
 
   test("there is no network, and a program that is not seen is explained", async () => {

@@ -111,10 +111,11 @@ async function planShell(
     cwd: workspace,
     env: shellEnvironment(options.searchPath),
     confinement: {
-      read: [...options.read, ...guarded.flat()],
+      read: [...options.read, ...guarded.flatMap(({ readOnly }) => readOnly)],
       write,
       // The daemon's socket lies there: a command that reached it could give itself every permission.
       hide: hidden,
+      held: guarded.flatMap(({ held }) => held),
       network,
       system: "programs",
     },

@@ -1,7 +1,8 @@
-import { existsSync } from "node:fs";
+import { existsSync, realpathSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { DeniedConnection } from "../egress/egress-proxy.ts";
+import { parentFolders } from "../os/launch-check.ts";
 import type { Confinement } from "../os/launcher.ts";
 import { check, isInFolder } from "../permission/grant.ts";
 import type { Grant, Permission } from "../permission/permission.ts";
@@ -47,15 +48,17 @@ export async function confineCommand(
     grant.deny.flatMap((rule) => (rule.kind === kind && rule.path ? [rule.path] : []));
   const isReadable = (path: string) => existsSync(path) && check(grant, { kind: "read", path }).ok;
   const guarded = await Promise.all(write.map((root) => findProtected(root, rules)));
+  const kept = deniedPaths("write").filter(isReadable);
   const showsSettings = readable.some((path) => isInFolder(path, SETTINGS));
   return {
     read: [
       ...readable,
       ...(showsSettings ? [] : NEEDED_SETTINGS.filter((path) => existsSync(path))),
-      ...deniedPaths("write").filter(isReadable),
+      ...kept,
       ...guarded.flat(),
     ],
     write,
+    held: kept.flatMap((path) => parentFolders(realpathSync.native(path))),
     hide: [...deniedPaths("read"), ...rules.hidden, ...(showsSettings ? [] : [SETTINGS])],
     network: grant.allow.some(({ kind }) => kind === "net") ? { grant, onDenied } : "none",
     system: "programs",

@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { chmodSync, mkdirSync, readdirSync, symlinkSync, unlinkSync } from "node:fs";
+import { chmodSync, mkdirSync, readdirSync, readFileSync, symlinkSync, unlinkSync } from "node:fs";
 import { createServer } from "node:net";
 import { afterEach, describe, expect, test } from "vitest";
 import type { CommandAnswer, CommandOrder } from "../guest/guest-protocol.ts";
@@ -44,6 +44,19 @@ describe.skipIf(!isBoxed)("a command in the sandbox", () => {
     expect(await run(room, ...shell("echo no >&2; exit 3"))).toMatchObject({ code: 3, err: "no\n" });
     expect(await run(room, ...shell("kill -9 $$"))).toMatchObject({ code: 137 });
     expect(room.capabilities.hadEffect).toBe(true);
+  });
+
+  test("cannot rename a folder to have what is denied in it under another name", async () => {
+    const room = await bench({
+      allow: ["run=sh", "read=w", "write=w"],
+      deny: ["read=w/a/b/secret", "write=w/c/d/kept"],
+      files: { "w/a/b/secret/s": "canary", "w/c/d/kept/k": "old", "w/e/x": "x" },
+    });
+    await run(room, ...shell(`cd ${room.root}/w; mv a a2; mv a/b a/b2; mv c c2; mv c/d c/d2; mv e e2`));
+    expect(readdirSync(room.path("w")).sort()).toEqual(["a", "c", "e2"]);
+    const line = `cd ${room.root}/w; cat */*/secret/s; echo new > c/d/kept/k; echo new > c/d/k2; cat c/d/k2`;
+    expect(await run(room, ...shell(line))).toMatchObject({ out: "new\n" });
+    expect(readFileSync(room.path("w/c/d/kept/k"), "utf8")).toBe("old");
   });
 
   test("sees what the guest may read, writes where it may write and read, and nothing else", async () => {

@@ -360,6 +360,20 @@ describe("folders", () => {
     expect(readdirSync(room.path("w")).sort()).toEqual(["l2", "sub"]);
   });
 
+  test("that hold what is denied are not carried away from their denial", async () => {
+    const room = await bench({
+      allow: ["read=w", "write=w"],
+      deny: ["read=w/a/b/secret", "write=w/c/kept"],
+      files: { "w/a/b/secret": "canary", "w/c/kept": "old", "w/e/x": "x" },
+    });
+    const move = (from: string, to: string) => room.call("rename", { from, to });
+    expect(await move("w/a", "w/a2")).toMatch(/^NotCapable/);
+    expect(await move("w/a/b", "w/b")).toMatch(/^NotCapable/);
+    expect(await move("w/c", "w/c2")).toMatch(/^NotCapable/);
+    expect(await move("w/e", "w/e2")).toBe(null);
+    expect(readdirSync(room.path("w")).sort()).toEqual(["a", "c", "e2"]);
+  });
+
   test("that hold the daemon's own data are not carried away from their protection", async () => {
     const room = await bench({ allow: ["read", "write"], folders: ["user/home"], hidden: [] });
     const hidden = [room.path("user/home")];

@@ -1,5 +1,6 @@
 import { constants } from "node:fs";
 import type { FileHandle } from "node:fs/promises";
+import { oneByOne } from "../../core/domain/one-by-one.ts";
 import type { FileFacts, OpenOptions } from "../guest/guest-protocol.ts";
 import { type AdmittedPath, admitPath, type FileDesk, judgeReal } from "./file-place.ts";
 import { describeFacts, look, notRegular } from "./file-reading.ts";
@@ -97,16 +98,6 @@ async function openToWrite(
     }
   }
   return done(openFile(handle, named, { read: options.read, write: true, append: options.append, isDevice }));
-}
-
-/** One act after the other, whatever becomes of each. */
-function oneByOne(): <T>(work: () => Promise<T>) => Promise<T> {
-  let last: Promise<unknown> = Promise.resolve();
-  return (work) => {
-    const mine = last.then(work);
-    last = mine.catch(() => {});
-    return mine;
-  };
 }
 
 function openFile(handle: FileHandle, named: string, access: Access): OpenFile {

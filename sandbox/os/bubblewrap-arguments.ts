@@ -1,7 +1,7 @@
 import { existsSync, lstatSync, realpathSync, statSync } from "node:fs";
 import type { WallRule } from "../landlock/landlock-table.ts";
 import { isInFolder } from "../permission/grant.ts";
-import type { CheckedSpec, ShownPath } from "./launch-check.ts";
+import { type CheckedSpec, parentFolders, type ShownPath } from "./launch-check.ts";
 import type { Confinement } from "./launcher.ts";
 import type { SystemView } from "./system-view.ts";
 
@@ -92,11 +92,21 @@ function planMounts(spec: CheckedSpec, confinement: Confinement, view: SystemVie
     add({ at: spec.program.real, kind: "read", source: spec.program.real });
   }
   for (const path of spec.hide) if (isCovered(mounts, path)) add(emptied(path));
+  for (const path of [...spec.hide.flatMap(parentFolders), ...spec.held]) hold(mounts, path);
   for (const path of confinement.folders ?? []) {
     if (!mounts.has(path) && !isCovered(mounts, path)) add({ at: path, kind: "folder" });
   }
   for (const path of [...asked, spec.program]) addLink(mounts, path);
   return mounts;
+}
+
+/**
+ * A mount cannot be renamed or removed. Without this the folder above a hidden place could be, place and all, and the next child,
+ * for whom the old name is hidden, would have it open before it.
+ */
+function hold(mounts: Map<string, Mount>, folder: string): void {
+  if (mounts.has(folder) || nearestMount(mounts, folder)?.kind !== "write") return;
+  mounts.set(folder, { at: folder, kind: "write", source: folder });
 }
 
 /** A path that was named through a link must be found by that name; below a shown folder the link itself is there. */
@@ -107,11 +117,16 @@ function addLink(mounts: Map<string, Mount>, { named, real }: ShownPath): void {
 
 /** True when host content is visible at the place, or a link leads away from above it. */
 function isCovered(mounts: ReadonlyMap<string, Mount>, path: string): boolean {
+  const nearest = nearestMount(mounts, path);
+  return nearest?.kind === "read" || nearest?.kind === "write" || nearest?.kind === "link";
+}
+
+function nearestMount(mounts: ReadonlyMap<string, Mount>, path: string): Mount | undefined {
   let nearest: Mount | undefined;
   for (const mount of mounts.values()) {
     if (isInFolder(mount.at, path) && (!nearest || mount.at.length > nearest.at.length)) nearest = mount;
   }
-  return nearest?.kind === "read" || nearest?.kind === "write" || nearest?.kind === "link";
+  return nearest;
 }
 
 function emptied(path: string): Mount {

@@ -8,12 +8,16 @@ import { LANDLOCK_EXITS, landlockFile } from "../landlock/landlock-program.ts";
 import { buildTable, type WallRule } from "../landlock/landlock-table.ts";
 import { createBubblewrapLauncher } from "./bubblewrap-launcher.ts";
 import { proxyOpener } from "./filtered-network.ts";
+import { closeInheritedDescriptors } from "./inherited-descriptors.ts";
 import { readAnswer } from "./landlock-probe.ts";
 import { lookUpProgram } from "./launch-check.ts";
 import type { Landlock, LaunchSpec } from "./launcher.ts";
 import { createLeaseWatcher, NO_MARK } from "./lease-watcher.ts";
 import { probeLauncher } from "./probe.ts";
 import type { Architecture } from "./syscall-filter.ts";
+
+// As the daemon does: what the runner of the tests leaves open is not the launcher's to close.
+closeInheritedDescriptors();
 
 const SEARCH_PATH = "/usr/bin:/bin";
 const bwrap = lookUpProgram("bwrap", SEARCH_PATH) ?? "/no/bwrap";
@@ -247,6 +251,37 @@ test.skipIf(isMissing)(
     child.stderr.resume();
     expect(await text(child.stdout)).toMatch(/^Max file size +0 +0 /m);
     expect((await child.exited).code).not.toBe(0);
+  },
+);
+
+/** What a child might have left of its launch, and what it might do with the program that put up its walls. */
+const REUSE = `
+  grep -E "^Sig(Blk|Ign)" /proc/self/status; ls /proc/self/fd | wc -l
+  echo x > /dev/clawd/landlock; rm /dev/clawd/landlock; chmod 777 /dev/clawd/landlock; touch /dev/clawd/more
+  /dev/clawd/landlock /bin/sh -c "cat $1/secret/note || echo refused"
+  chain=; for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17; do chain="$chain /dev/clawd/landlock"; done
+  $chain /bin/echo deep; echo $?; /dev/clawd/landlock relative; echo $?`;
+
+test.skipIf(isMissing)(
+  "a child begins with the signals of any program and nothing open, and the walls' program gives it nothing",
+  async () => {
+    const { mine } = room("reuse");
+    const child = boxed.launch({
+      command: ["/bin/sh", "-c", REUSE, "sh", join(work, "reuse")],
+      cwd: mine,
+      env: { PATH: SEARCH_PATH },
+      confinement: { read: [], write: [mine], network: "none", system: "programs" },
+      limits: {},
+      pipes: 0,
+    });
+    child.stdin.end();
+    child.stderr.resume();
+    const none = "0".repeat(16);
+    const { badWalls, badProgram } = LANDLOCK_EXITS;
+    // Three, and the folder that `ls` looks into. The kernel stacks sixteen walls at most, and nothing runs with fewer than asked.
+    expect(await text(child.stdout)).toBe(
+      `SigBlk:\t${none}\nSigIgn:\t${none}\n4\nrefused\n${badWalls}\n${badProgram}\n`,
+    );
   },
 );
 

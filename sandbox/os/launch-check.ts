@@ -1,5 +1,5 @@
 import { accessSync, constants, realpathSync, statSync } from "node:fs";
-import { isAbsolute, join, normalize } from "node:path";
+import { dirname, isAbsolute, join, normalize } from "node:path";
 import { isInFolder } from "../permission/grant.ts";
 import type { LaunchSpec } from "./launcher.ts";
 import { PIPES_LIMIT } from "./leased-spawn.ts";
@@ -15,6 +15,7 @@ export type CheckedSpec = {
   readonly read: readonly ShownPath[];
   readonly write: readonly ShownPath[];
   readonly hide: readonly string[];
+  readonly held: readonly string[];
 };
 
 /** Kernel interfaces; every sandbox gets its own. */
@@ -35,13 +36,14 @@ export function checkSpec(spec: LaunchSpec): CheckedSpec {
   if (!statSync(spec.cwd, { throwIfNoEntry: false })?.isDirectory()) {
     throw new Error(`cannot start ${name}: its working folder ${spec.cwd} does not exist`);
   }
-  const { read, write, hide } = spec.confinement;
+  const { read, write, hide, held } = spec.confinement;
   return {
     command: [program, ...args],
     program: { named: program, real: realpathSync.native(program) },
     read: read.map((path) => findPath(name, "read", path)),
     write: write.map((path) => findPath(name, "write", path)),
     hide: (hide ?? []).flatMap(realPathIfAny),
+    held: (held ?? []).flatMap(realPathIfAny),
   };
 }
 
@@ -92,4 +94,11 @@ function realPathIfAny(path: string): string[] {
   } catch {
     return [];
   }
+}
+
+/** Of an absolute path without links; `/` is none of them. */
+export function parentFolders(path: string): readonly string[] {
+  const folders: string[] = [];
+  for (let folder = dirname(path); folder !== "/"; folder = dirname(folder)) folders.push(folder);
+  return folders;
 }

@@ -2,6 +2,7 @@ import {
   existsSync,
   mkdirSync,
   mkdtempSync,
+  readdirSync,
   readFileSync,
   realpathSync,
   rmSync,
@@ -237,6 +238,27 @@ describe.skipIf(noBubblewrap)("bubblewrap confines", () => {
     expect(out).toBe("plain");
     expect(existsSync(join(work, "a/open/yes"))).toBe(true);
     for (const path of ["a/no", "a/open/locked/no", "a/hidden/no"]) expect(existsSync(join(work, path))).toBe(false);
+  });
+
+  test("what is hidden does not move away with the folder above it, to be open under another name", async () => {
+    mkdirSync(join(work, "b/c/hidden"), { recursive: true });
+    mkdirSync(join(work, "b/kept/git"), { recursive: true });
+    mkdirSync(join(work, "b/shown/d"), { recursive: true });
+    writeFileSync(join(work, "b/c/hidden/key"), "secret");
+    const confinement = {
+      read: [join(work, "b/shown")],
+      write: [join(work, "b")],
+      hide: [join(work, "b/c/hidden")],
+      held: [join(work, "b/kept/git"), join(work, "b/absent"), join(work, "b/shown/d"), "/usr"],
+    };
+    const script =
+      "mv c x; mv kept/git kept/x; rmdir kept/git; echo y > kept/git/y; touch shown/d/no; touch /usr/no; mv kept k";
+    await shell(boxed, script, { cwd: join(work, "b"), confinement });
+    expect(readdirSync(join(work, "b")).sort()).toEqual(["c", "k", "shown"]);
+    expect(readdirSync(join(work, "b/k"), { recursive: true }).sort()).toEqual(["git", "git/y"]);
+    expect(readdirSync(join(work, "b/shown/d"))).toEqual([]);
+    const { out } = await shell(boxed, "cat */hidden/key", { cwd: join(work, "b"), confinement });
+    expect(out).toBe("");
   });
 
   test("a path named through a link is found by its name and by its place", async () => {

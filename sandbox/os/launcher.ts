@@ -18,6 +18,11 @@ export type Confinement = {
   readonly write: readonly string[];
   /** Absolute paths that are empty for it although a path above them is in `read` or `write`. They need not exist. */
   readonly hide?: readonly string[];
+  /**
+   * Absolute paths of folders that it can neither rename nor remove where it may write, as those above what is hidden. Nothing
+   * is moved out of them or into them, but copied. They need not exist.
+   */
+  readonly held?: readonly string[];
   /** Absolute paths of folders that are there for it, empty but for what is shown in them. They must exist. */
   readonly folders?: readonly string[];
   readonly network: NetworkAccess;

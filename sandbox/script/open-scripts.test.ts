@@ -107,6 +107,22 @@ describe.each(["auto", "none"] as const)("claw run with a launcher of level %s",
     expect((await run("console.log('next')")).stdout).toBe("next\n");
   });
 
+  test("a script stands still in any place: in what a rejected Proxy does, in what an error says, in a listener", async () => {
+    await room.write("scripts/note.txt", "A");
+    const read = 'Deno.readTextFileSync("note.txt")';
+    const grant = { allow: ["read"] };
+    const proxy = `Promise.reject(new Proxy({}, { get() { return ${read}; }, ownKeys() { ${read}; return []; } }));`;
+    expect(await run(proxy, grant)).toMatchObject({ code: 1, stderr: expect.stringContaining("Uncaught") });
+    const error = `const e = new Error("x");
+      for (const k of ["name", "message", "stack"]) Object.defineProperty(e, k, { get: () => "got " + ${read} });
+      throw e;`;
+    expect(await run(error, grant)).toMatchObject({ code: 1, stderr: expect.stringContaining("got A") });
+    const listener = `addEventListener("unhandledrejection", (event) => { console.log(${read}); event.preventDefault(); });
+      JSON.parse = () => ({ ok: true, value: "forged" });
+      Promise.reject(new Error("y"));`;
+    expect(await run(listener, grant)).toMatchObject({ code: 0, stdout: "A\n" });
+  });
+
   test("a script that stands still ends when nobody waits for it any more", async () => {
     const file = await room.write(
       "scripts/stands.ts",
