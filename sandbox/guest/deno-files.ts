@@ -6,6 +6,7 @@ import type { Calling } from "./broker-call.ts";
 import { notOffered } from "./deno-errors.ts";
 import { pathText } from "./deno-path.ts";
 import type { CallName, Calls, FileFacts, WriteOptions } from "./guest-protocol.ts";
+import { eachOf } from "./own-list.ts";
 
 type Options = { readonly [key: string]: unknown };
 
@@ -180,10 +181,10 @@ export function denoFiles(broker: Calling): Readonly<Record<string, (...args: un
     },
   };
   const both = forms(broker);
-  for (const name of keys(both)) {
+  eachOf(keys(both), (name) => {
     const { later, now } = both[name] as TwoForms;
     functions[name] = defineProperty(later, "name", { value: name, configurable: true });
     functions[`${name}Sync`] = defineProperty(now, "name", { value: `${name}Sync`, configurable: true });
-  }
+  });
   return functions;
 }

@@ -6,6 +6,7 @@ import type { AbortController } from "./abort.ts";
 import type { Call, CallNow } from "./broker-call.ts";
 import { denoCommand } from "./deno-command.ts";
 import { openFiles } from "./deno-open-file.ts";
+import { prompts } from "./deno-prompts.ts";
 import { standardStreams } from "./deno-standard-streams.ts";
 import { guestTests, type TestTools } from "./deno-test.ts";
 import { fileWatcher } from "./deno-watch.ts";
@@ -46,6 +47,7 @@ export function denoLibrary(parts: DenoParts, tools: Omit<TestTools, "open">) {
     ...openFiles(counted),
     ...standardStreams(counted),
     ...denoCommand(counted),
+    ...prompts(counted),
     watchFs: fileWatcher(counted),
     tests: guestTests({ ...tools, open: () => open }),
   };

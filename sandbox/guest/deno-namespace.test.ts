@@ -12,7 +12,7 @@ type Answers = Readonly<Record<string, (args: never) => unknown>>;
 type Loose = ReturnType<typeof JSON.parse>;
 
 afterEach(() => {
-  delete (globalThis as { Deno?: unknown }).Deno;
+  for (const name of ["Deno", "alert", "confirm", "prompt"]) delete (globalThis as Record<string, unknown>)[name];
 });
 
 /** Answers of a broker that runs a child: what it prints, piece by piece, and its end. */
@@ -467,5 +467,52 @@ describe("commands", () => {
     expect(() => new Deno.Command(5)).toThrow(TypeError);
     expect(() => new Deno.Command("x").outputSync()).toThrow(Deno.errors.NotFound);
     expect(() => new Deno.Command("x", { stdin: "inherit" }).outputSync()).toThrow(Deno.errors.NotSupported);
+  });
+});
+
+describe("questions to the person", () => {
+  const onTerminal = { terminals: { stdin: true, stdout: true, stderr: true } };
+
+  /** What is typed, handed over as it is asked for. */
+  function typing(text: string): Answers {
+    let left = Buffer.from(text);
+    return {
+      inputRead({ bytes }: { bytes: number }) {
+        if (left.length === 0) return null;
+        const piece = left.subarray(0, bytes);
+        left = left.subarray(bytes);
+        return piece.toString("base64");
+      },
+    };
+  }
+
+  test("are answered by lines, and what was typed ahead is left for the next", () => {
+    const { printed } = openDeno(typing("\nY\nyes\nré\r\n\n\nlast"), onTerminal);
+    const { alert, confirm, prompt } = globalThis as Loose;
+    expect(alert("done")).toBeUndefined();
+    expect([confirm("sure?"), confirm()]).toEqual([true, false]);
+    expect([prompt("name"), prompt("name", "me"), prompt(), prompt("end", 5), prompt("gone", "x")]).toEqual([
+      "ré",
+      "me",
+      "",
+      "last",
+      null,
+    ]);
+    expect(printed.map((text) => text.replace("stdout: ", ""))).toEqual([
+      ...["done [Enter] ", "sure? [y/N] ", "Confirm [y/N] "],
+      ...["name ", "name [me] ", "Prompt ", "end [5] ", "gone [x] "],
+    ]);
+  });
+
+  test("are not asked without a terminal, and nothing is read", () => {
+    const { asked, printed } = openDeno(typing("y\n"));
+    const { alert, confirm, prompt } = globalThis as Loose;
+    expect([alert("x"), confirm("x"), prompt("x", "y")]).toEqual([undefined, false, null]);
+    expect([asked, printed]).toEqual([[], []]);
+  });
+
+  test("take no line without an end", () => {
+    openDeno({ inputRead: () => base64("x") }, onTerminal);
+    expect((globalThis as Loose).prompt("endless").length).toBe(4096);
   });
 });

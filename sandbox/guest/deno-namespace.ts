@@ -15,6 +15,7 @@ import { BUILD, denoSystem, VERSION } from "./deno-system.ts";
 import type { EnvView } from "./env-view.ts";
 import type { SysView, ToGuest } from "./guest-protocol.ts";
 import { TextDecoder, TextEncoder } from "./guest-text.ts";
+import { eachOf } from "./own-list.ts";
 
 export type LoadOrder = Extract<ToGuest, { k: "load" }>;
 
@@ -58,9 +59,12 @@ const NO_SYNC_EITHER = ["chown", "link", "symlink"];
 /** What is in a library of its own, and is there at the first look at it. */
 const IN_LIBRARY = ["ChildProcess", "Command", "FsFile", "stderr", "stdin", "stdout"] as const;
 const FUNCTIONS_IN_LIBRARY = ["create", "createSync", "open", "openSync", "watchFs"] as const;
+/** The same, beside the namespace. */
+const GLOBALS_IN_LIBRARY = ["alert", "confirm", "prompt"] as const;
 
 const { defineProperty, keys } = Object;
 const { apply } = Reflect;
+const { slice } = Array.prototype;
 
 function leftOut(): Record<string, () => never> {
   const functions: Record<string, () => never> = {};
@@ -69,8 +73,8 @@ function leftOut(): Record<string, () => never> {
       throw notOffered(`Deno.${name}`, instead);
     };
   };
-  for (const name of keys(LEFT_OUT)) leave(name, LEFT_OUT[name] ?? "");
-  for (const name of NO_SYNC_EITHER) leave(`${name}Sync`, LEFT_OUT[name] ?? "");
+  eachOf(keys(LEFT_OUT), (name) => leave(name, LEFT_OUT[name] ?? ""));
+  eachOf(NO_SYNC_EITHER, (name) => leave(`${name}Sync`, LEFT_OUT[name] ?? ""));
   return functions;
 }
 
@@ -98,16 +102,27 @@ function lazyLibrary(order: LoadOrder, { call, callNow }: Calling, tools: DenoTo
   };
 }
 
-/** Puts what is in the library into the namespace. */
-function offerLibrary(namespace: object, library: () => DenoLibrary): void {
-  for (const name of FUNCTIONS_IN_LIBRARY) {
+/** Offers functions of the library, which is loaded when the first of them is called. */
+function offerFunctions(
+  on: object,
+  names: readonly ((typeof FUNCTIONS_IN_LIBRARY)[number] | (typeof GLOBALS_IN_LIBRARY)[number])[],
+  library: () => DenoLibrary,
+  enumerable: boolean,
+): void {
+  eachOf(names, (name) => {
     const take = (...args: unknown[]): unknown =>
       apply(library()[name] as (...args: unknown[]) => unknown, undefined, args);
     defineProperty(take, "name", { value: name });
-    defineProperty(namespace, name, { value: take, writable: true, enumerable: true, configurable: true });
-  }
-  for (const name of IN_LIBRARY)
-    defineProperty(namespace, name, { get: () => library()[name], enumerable: true, configurable: true });
+    defineProperty(on, name, { value: take, writable: true, enumerable, configurable: true });
+  });
+}
+
+/** Puts what is in the library into the namespace. */
+function offerLibrary(namespace: object, library: () => DenoLibrary): void {
+  offerFunctions(namespace, FUNCTIONS_IN_LIBRARY, library, true);
+  eachOf(IN_LIBRARY, (name) =>
+    defineProperty(namespace, name, { get: () => library()[name], enumerable: true, configurable: true }),
+  );
 }
 
 /** Makes the namespace for one guest. */
@@ -120,7 +135,7 @@ function denoNamespace(order: LoadOrder, broker: Calling, tools: DenoTools, inst
     env = answer.env;
     sys = answer.sys;
   });
-  const args = [...order.args];
+  const args = apply(slice, order.args, []) as string[];
   const namespace = {
     ...leftOut(),
     ...denoFiles(broker),
@@ -179,5 +194,6 @@ export function installDeno(order: LoadOrder, broker: Calling, tools: DenoTools)
     return made;
   };
   defineProperty(globalThis, "Deno", { get, set: settle, enumerable: false, configurable: true });
+  offerFunctions(globalThis, GLOBALS_IN_LIBRARY, installed.library, false);
   return installed;
 }

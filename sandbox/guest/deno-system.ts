@@ -2,6 +2,7 @@
 
 import { type Asker, needs } from "./deno-denial.ts";
 import type { Json, SysView } from "./guest-protocol.ts";
+import { eachOf } from "./own-list.ts";
 
 const { hasOwn } = Object;
 
@@ -30,6 +31,8 @@ export function denoSystem(view: () => SysView, asker: Asker): Record<(typeof FA
     return typeof value === "object" && value !== null ? (JSON.parse(JSON.stringify(value)) as Json) : value;
   };
   const functions = {} as Record<(typeof FACTS)[number], () => Json>;
-  for (const api of FACTS) functions[api] = fact(api);
+  eachOf(FACTS, (api) => {
+    functions[api] = fact(api);
+  });
   return functions;
 }

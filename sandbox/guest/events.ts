@@ -174,10 +174,83 @@ function call(listener: Listener, target: EventTarget, event: Event): void {
 /** A name that no code of the guest's meets. */
 export const LISTENING = Symbol("listening");
 
+const realm = globalThis;
+/** Of the global object, which is a target that the class did not make. */
+const globalListeners: Listener[] = [];
+let ownListeners: (target: object) => Listener[] | undefined;
+
+/** A method that is called by its bare name is the global object's. */
+function targetOf(receiver: unknown): EventTarget {
+  return (receiver ?? realm) as EventTarget;
+}
+
+function listenersOf(target: EventTarget): Listener[] {
+  const own = ownListeners(target);
+  if (own) return own;
+  if ((target as object) !== realm) throw new TypeError("Illegal invocation");
+  return globalListeners;
+}
+
+function findListener(target: EventTarget, type: string, callback: unknown, capture: boolean): Listener | undefined {
+  return listenersOf(target).find(
+    (one) => one.type === type && one.callback === callback && one.capture === capture && !one.removed,
+  );
+}
+
+function tellCount(target: EventTarget, count: number): void {
+  if ((target as object) !== realm) target[LISTENING](count);
+}
+
+function removeListener(target: EventTarget, listener: Listener): void {
+  listener.removed = true;
+  const listeners = listenersOf(target);
+  const at = listeners.indexOf(listener);
+  if (at < 0) return;
+  listeners.splice(at, 1);
+  tellCount(target, listeners.length);
+}
+
+/** Whether anybody would hear an event of that type. */
+export function isHeard(target: object, type: string): boolean {
+  return listenersOf(target as EventTarget).some((one) => one.type === type);
+}
+
+/** What `dispatchEvent` does, whatever became of that. */
+export function dispatch(target: object, event: unknown): boolean {
+  const at = target as EventTarget;
+  const listeners = listenersOf(at);
+  if (!(event instanceof Event)) throw new TypeError("dispatchEvent takes an Event");
+  const flight = flightOf(event);
+  if (flight.dispatching) throw new DOMException("the event is being dispatched already", "InvalidStateError");
+  flight.dispatching = true;
+  flight.target = at;
+  flight.phase = 2;
+  // Without a tree of targets there is no capturing: they are heard as they came.
+  for (const listener of listeners.filter((one) => one.type === event.type)) {
+    if (flight.stoppedNow) break;
+    if (listener.removed) continue;
+    if (listener.once) removeListener(at, listener);
+    flight.passive = listener.passive;
+    call(listener, at, event);
+    flight.passive = false;
+  }
+  flight.dispatching = false;
+  flight.stopped = false;
+  flight.stoppedNow = false;
+  flight.phase = 0;
+  return !flight.canceled;
+}
+
 export class EventTarget {
   readonly #listeners: Listener[] = [];
 
+  static {
+    ownListeners = (target) => (#listeners in target ? target.#listeners : undefined);
+  }
+
   addEventListener(type: unknown, callback: unknown, options: ListenOptions = {}): void {
+    const target = targetOf(this);
+    const listeners = listenersOf(target);
     const bag = typeof options === "object" && options !== null ? options : { capture: Boolean(options) };
     const { signal } = bag;
     if (callback === null || callback === undefined) return;
@@ -185,9 +258,8 @@ export class EventTarget {
       throw new TypeError("an event listener is a function or an object with handleEvent");
     if (signal?.aborted) return;
     const capture = Boolean(bag.capture);
-    if (this.#find(String(type), callback, capture)) return;
-    if (this.#listeners.length >= LISTENERS_MAX)
-      throw new RangeError(`more than ${LISTENERS_MAX} listeners on one target`);
+    if (findListener(target, String(type), callback, capture)) return;
+    if (listeners.length >= LISTENERS_MAX) throw new RangeError(`more than ${LISTENERS_MAX} listeners on one target`);
     const listener = {
       type: String(type),
       callback,
@@ -196,52 +268,20 @@ export class EventTarget {
       passive: Boolean(bag.passive),
       removed: false,
     };
-    this.#listeners.push(listener);
-    this[LISTENING](this.#listeners.length);
-    signal?.addEventListener("abort", () => this.#remove(listener), { once: true });
+    listeners.push(listener);
+    tellCount(target, listeners.length);
+    signal?.addEventListener("abort", () => removeListener(target, listener), { once: true });
   }
 
   removeEventListener(type: unknown, callback: unknown, options: ListenOptions = {}): void {
+    const target = targetOf(this);
     const capture = Boolean(typeof options === "object" && options !== null ? options.capture : options);
-    const found = this.#find(String(type), callback, capture);
-    if (found) this.#remove(found);
+    const found = findListener(target, String(type), callback, capture);
+    if (found) removeListener(target, found);
   }
 
   dispatchEvent(event: unknown): boolean {
-    if (!(event instanceof Event)) throw new TypeError("dispatchEvent takes an Event");
-    const flight = flightOf(event);
-    if (flight.dispatching) throw new DOMException("the event is being dispatched already", "InvalidStateError");
-    flight.dispatching = true;
-    flight.target = this;
-    flight.phase = 2;
-    // Without a tree of targets there is no capturing: they are heard as they came.
-    for (const listener of this.#listeners.filter((one) => one.type === event.type)) {
-      if (flight.stoppedNow) break;
-      if (listener.removed) continue;
-      if (listener.once) this.#remove(listener);
-      flight.passive = listener.passive;
-      call(listener, this, event);
-      flight.passive = false;
-    }
-    flight.dispatching = false;
-    flight.stopped = false;
-    flight.stoppedNow = false;
-    flight.phase = 0;
-    return !flight.canceled;
-  }
-
-  #find(type: string, callback: unknown, capture: boolean): Listener | undefined {
-    return this.#listeners.find(
-      (one) => one.type === type && one.callback === callback && one.capture === capture && !one.removed,
-    );
-  }
-
-  #remove(listener: Listener): void {
-    listener.removed = true;
-    const at = this.#listeners.indexOf(listener);
-    if (at < 0) return;
-    this.#listeners.splice(at, 1);
-    this[LISTENING](this.#listeners.length);
+    return dispatch(targetOf(this), event);
   }
 
   /** Told of the number of listeners whenever it changes. */

@@ -1,6 +1,7 @@
 /** MessageChannel, and the events that tell of messages: a library of its own. Runs inside the isolate. */
 
 import type { DOMException } from "./dom-exception.ts";
+import { handlerProperty } from "./event-handler.ts";
 import type { Event, EventOptions, EventTarget } from "./events.ts";
 import type { cloneAndMove, MOVED, Move } from "./guest-clone.ts";
 import { showMembers } from "./shown-members.ts";
@@ -18,7 +19,6 @@ export type MessageParts = {
   readonly later: (run: () => void) => void;
 };
 
-type Handler = ((event: Event) => unknown) | null;
 type MessageOptions = EventOptions & {
   data?: unknown;
   origin?: unknown;
@@ -32,29 +32,6 @@ type RejectionOptions = EventOptions & { promise?: unknown; reason?: unknown };
 /** Messages that wait in one port at most. */
 const WAITING_MAX = 10_000;
 const KEY = {};
-
-/** An accessor `onNAME` as event targets have them. */
-export function handlerProperty(type: string): PropertyDescriptor {
-  const handlers = new WeakMap<object, { handler: Handler }>();
-  return {
-    get(this: object) {
-      return handlers.get(this)?.handler ?? null;
-    },
-    set(this: EventTarget, value: unknown) {
-      const handler = typeof value === "function" ? (value as Handler) : null;
-      const known = handlers.get(this);
-      if (known) {
-        known.handler = handler;
-        return;
-      }
-      const made = { handler };
-      handlers.set(this, made);
-      this.addEventListener(type, (event: Event) => made.handler && Reflect.apply(made.handler, this, [event]));
-    },
-    enumerable: true,
-    configurable: true,
-  };
-}
 
 export function messages({ Event, EventTarget, DOMException, cloneAndMove, moved, later, eventMembers }: MessageParts) {
   class MessageEvent extends Event {

@@ -6,7 +6,12 @@ export function codedError(code: string, message: string): TypeError {
 }
 
 export function wrongType(name: string, wanted: string, value: unknown): TypeError {
-  const shown = value === null || value === undefined ? `${value}` : `type ${typeof value} (${quoted(value)})`;
+  const shown =
+    value === null || value === undefined
+      ? `${value}`
+      : typeof value === "object"
+        ? `an instance of ${value.constructor?.name ?? "Object"}`
+        : `type ${typeof value} (${quoted(value)})`;
   const what = name.includes(".") ? "property" : "argument";
   return codedError("ERR_INVALID_ARG_TYPE", `The "${name}" ${what} must be ${wanted}. Received ${shown}`);
 }

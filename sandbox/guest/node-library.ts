@@ -7,7 +7,9 @@ import * as path from "@jspm/core/nodelibs/path";
 import * as url from "@jspm/core/nodelibs/url";
 import * as util from "@jspm/core/nodelibs/util";
 import { format, formatWithOptions, inspect } from "node-inspect-extracted";
+import { type Buffers, fileSystem } from "./node-fs.ts";
 import { argumentParser } from "./node-parse-args.ts";
+import { nodeOs, nodeProcess } from "./node-process.ts";
 import { takeStandInsAway } from "./node-stand-ins.ts";
 import { styleText } from "./node-style-text.ts";
 
@@ -47,14 +49,21 @@ const nodeUtil = {
 };
 const nodePath = Object.assign(whole(path), { toNamespacedPath: (path: unknown) => path });
 
+const nodeBuffer = whole(buffer) as { readonly Buffer: Buffers };
+const { fs, promises } = fileSystem(nodeBuffer.Buffer);
+
 /** By the name after `node:`. */
 export const nodeModules = {
   assert: nodeAssert,
   "assert/strict": nodeAssert.strict,
-  buffer: whole(buffer),
+  buffer: nodeBuffer,
   events: whole(events),
+  fs,
+  "fs/promises": promises,
+  os: nodeOs,
   path: nodePath,
   "path/posix": nodePath,
+  process: nodeProcess(nodeBuffer.Buffer),
   url: whole(url),
   util: nodeUtil,
   "util/types": (nodeUtil as Exports).types,

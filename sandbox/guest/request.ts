@@ -13,10 +13,22 @@ export type RequestInit = {
   redirect?: unknown;
   cache?: unknown;
   credentials?: unknown;
+  mode?: unknown;
+  referrer?: unknown;
+  referrerPolicy?: unknown;
+  integrity?: unknown;
+  keepalive?: unknown;
 };
 type Redirect = "follow" | "manual" | "error";
 
-const REDIRECTS: readonly unknown[] = ["follow", "manual", "error"] satisfies Redirect[];
+const REDIRECTS = ["follow", "manual", "error"];
+const MODES = ["same-origin", "no-cors", "cors"];
+const CREDENTIALS = ["omit", "same-origin", "include"];
+const CACHES = ["default", "no-store", "reload", "no-cache", "force-cache", "only-if-cached"];
+const REFERRER_POLICIES = [
+  ...["", "no-referrer", "no-referrer-when-downgrade", "same-origin", "origin", "strict-origin"],
+  ...["origin-when-cross-origin", "strict-origin-when-cross-origin", "unsafe-url"],
+];
 const KNOWN_METHODS = ["DELETE", "GET", "HEAD", "OPTIONS", "POST", "PUT"];
 
 function methodOf(method: unknown): string {
@@ -28,24 +40,64 @@ function methodOf(method: unknown): string {
   return KNOWN_METHODS.includes(upper) ? upper : text;
 }
 
-function redirectOf(redirect: unknown): Redirect {
-  if (!REDIRECTS.includes(redirect)) throw new TypeError('redirect is "follow", "manual" or "error"');
-  return redirect as Redirect;
+/** What only browsers act on: it is checked, kept and told. */
+type Manner = {
+  readonly mode: string;
+  readonly referrer: string;
+  readonly referrerPolicy: string;
+  readonly integrity: string;
+  readonly keepalive: boolean;
+  readonly cache: string;
+  readonly credentials: string;
+  readonly redirect: string;
+};
+
+const PLAIN: Manner = {
+  mode: "cors",
+  referrer: "about:client",
+  referrerPolicy: "",
+  integrity: "",
+  keepalive: false,
+  cache: "default",
+  credentials: "same-origin",
+  redirect: "follow",
+};
+
+function referrerOf(referrer: string): string {
+  return referrer === "" || referrer === "about:client" ? referrer : parseUrl(referrer, "a referrer").href;
+}
+
+function mannerOf(init: RequestInit, model: Manner): Manner {
+  const chosen = (name: "mode" | "cache" | "credentials" | "redirect" | "referrerPolicy", known: readonly string[]) => {
+    if (init[name] === undefined) return model[name];
+    const value = String(init[name]);
+    if (!known.includes(value)) throw new TypeError(`a request's ${name} is one of "${known.join('", "')}"`);
+    return value;
+  };
+  return {
+    mode: chosen("mode", MODES),
+    referrer: init.referrer === undefined ? model.referrer : referrerOf(String(init.referrer)),
+    referrerPolicy: chosen("referrerPolicy", REFERRER_POLICIES),
+    integrity: init.integrity === undefined ? model.integrity : String(init.integrity),
+    keepalive: init.keepalive === undefined ? model.keepalive : Boolean(init.keepalive),
+    cache: chosen("cache", CACHES),
+    credentials: chosen("credentials", CREDENTIALS),
+    redirect: chosen("redirect", REDIRECTS),
+  };
 }
 
 export class Request extends Body {
   readonly #url: string;
   readonly #method: string;
-  readonly #redirect: Redirect;
+  readonly #manner: Manner;
   readonly #signal: AbortSignal;
-  readonly #cache: string;
-  readonly #credentials: string;
 
   constructor(input: unknown, init: RequestInit | null = {}) {
     const given = init ?? {};
     const model = input instanceof Request ? input : null;
     const url = model ? model.#url : parseUrl(input, "Request").href;
     const method = given.method === undefined ? (model ? model.#method : "GET") : methodOf(given.method);
+    const manner = mannerOf(given, model ? model.#manner : PLAIN);
     let payload: Payload | null = payloadOf(given.body);
     if (payload === null && model && given.body === undefined) payload = model[HANDED_OVER]();
     if (payload !== null && (method === "GET" || method === "HEAD"))
@@ -53,12 +105,10 @@ export class Request extends Body {
     super(payload, newHeaders(given.headers ?? model?.headers));
     this.#url = url;
     this.#method = method;
-    this.#redirect = given.redirect === undefined ? (model ? model.#redirect : "follow") : redirectOf(given.redirect);
+    this.#manner = manner;
     const signal = given.signal === undefined ? model?.signal : given.signal;
     if (signal && !(signal instanceof AbortSignal)) throw new TypeError("a request's signal is an AbortSignal");
     this.#signal = signal ? AbortSignal.any([signal]) : new AbortController().signal;
-    this.#cache = String(given.cache ?? model?.cache ?? "default");
-    this.#credentials = String(given.credentials ?? model?.credentials ?? "same-origin");
   }
 
   get url(): string {
@@ -68,37 +118,43 @@ export class Request extends Body {
     return this.#method;
   }
   get redirect(): Redirect {
-    return this.#redirect;
+    return this.#manner.redirect as Redirect;
   }
   get signal(): AbortSignal {
     return this.#signal;
   }
   get cache(): string {
-    return this.#cache;
+    return this.#manner.cache;
   }
   get credentials(): string {
-    return this.#credentials;
+    return this.#manner.credentials;
   }
   get mode(): string {
-    return "cors";
+    return this.#manner.mode;
   }
   get referrer(): string {
-    return "about:client";
+    return this.#manner.referrer;
   }
   get referrerPolicy(): string {
-    return "";
+    return this.#manner.referrerPolicy;
   }
   get integrity(): string {
-    return "";
+    return this.#manner.integrity;
   }
   get keepalive(): boolean {
-    return false;
+    return this.#manner.keepalive;
   }
   get destination(): string {
     return "";
   }
   get duplex(): string {
     return "half";
+  }
+  get isReloadNavigation(): boolean {
+    return false;
+  }
+  get isHistoryNavigation(): boolean {
+    return false;
   }
 
   clone(): Request {
@@ -107,10 +163,8 @@ export class Request extends Body {
       method: this.#method,
       headers: this.headers,
       body: body?.content,
-      redirect: this.#redirect,
       signal: this.#signal,
-      cache: this.#cache,
-      credentials: this.#credentials,
+      ...this.#manner,
     });
   }
 

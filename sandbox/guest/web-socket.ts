@@ -5,8 +5,9 @@ import type { Blob } from "./blob.ts";
 import type { Call } from "./broker-call.ts";
 import { bytesOf, isBufferSource } from "./buffer-source.ts";
 import type { DOMException } from "./dom-exception.ts";
+import { handlerProperty } from "./event-handler.ts";
 import type { ErrorEvent, Event, EventTarget } from "./events.ts";
-import { handlerProperty, type messages } from "./message-port.ts";
+import type { messages } from "./message-port.ts";
 import type { URL } from "./url.ts";
 
 /** What of the prelude it is made over. */

@@ -6,13 +6,15 @@ import { Blob, bytesOfBlob, File } from "./blob.ts";
 import type { BrokerCalls, Call } from "./broker-call.ts";
 import { guestCrypto } from "./crypto.ts";
 import { DOMException } from "./dom-exception.ts";
+import { handlerProperty } from "./event-handler.ts";
 import {
   CustomEvent,
+  dispatch,
   ErrorEvent,
   EVENT_MEMBERS,
   Event,
   EventTarget,
-  type ListenOptions,
+  isHeard,
   reportListenerErrors,
 } from "./events.ts";
 import { guestFetch } from "./fetch.ts";
@@ -45,7 +47,8 @@ export type WebTools = {
 const { apply } = Reflect;
 const { then } = Promise.prototype;
 const PromiseOf = Promise;
-const { defineProperty } = Object;
+const realm = globalThis;
+const { defineProperty, setPrototypeOf } = Object;
 
 /** Not offered: they let a guest out of its memory's limits or measure time finely. */
 const REMOVED = ["WebAssembly", "SharedArrayBuffer", "Atomics"];
@@ -73,6 +76,36 @@ class Navigator {
   get [Symbol.toStringTag](): string {
     return "Navigator";
   }
+}
+
+/** What the global object is an instance of, under the name that it has in browsers and in Deno. Nobody can make another. */
+class Window extends EventTarget {
+  constructor() {
+    super();
+    throw new TypeError("Illegal constructor");
+  }
+  override get [Symbol.toStringTag](): string {
+    return "Window";
+  }
+}
+
+/** Makes the global object a target of events, with the attributes that the standard has on it. */
+function installEvents(): void {
+  setPrototypeOf(globalThis, Window.prototype);
+  // Of an error it is told in parts, and to answer with `true` is what prevents, as nowhere else.
+  const onerror = handlerProperty("error", (handler, target, event) => {
+    const parts =
+      event instanceof ErrorEvent ? [event.message, event.filename, event.lineno, event.colno, event.error] : [event];
+    const answer = apply(handler, target, parts);
+    if (answer === parts.length > 1) event.preventDefault();
+  });
+  const attributes = {
+    onerror,
+    onrejectionhandled: handlerProperty("rejectionhandled"),
+    onunhandledrejection: handlerProperty("unhandledrejection"),
+  };
+  for (const [name, attribute] of Object.entries(attributes))
+    defineProperty(globalThis, name, { ...attribute, enumerable: false });
 }
 
 type Messages = ReturnType<typeof import("./message-port.ts").messages>;
@@ -137,9 +170,8 @@ export function installWeb({ console, timers, broker, fault, evaluate, askHost }
   for (const name of REMOVED) delete (globalThis as Record<string, unknown>)[name];
   hideNativeBase64();
   installStackTraces();
-  const target = new EventTarget();
+  installEvents();
   let reporting = false;
-  let listensToRejections = false;
 
   function report(error: unknown): void {
     // An error of a listener of errors is not heard by listeners.
@@ -150,7 +182,7 @@ export function installWeb({ console, timers, broker, fault, evaluate, askHost }
     reporting = true;
     try {
       const message = error instanceof Error ? `Uncaught ${error.name}: ${error.message}` : "Uncaught";
-      if (target.dispatchEvent(new ErrorEvent("error", { cancelable: true, message, error }))) fault(error);
+      if (dispatch(realm, new ErrorEvent("error", { cancelable: true, message, error }))) fault(error);
     } catch {
       fault(error);
     } finally {
@@ -159,13 +191,11 @@ export function installWeb({ console, timers, broker, fault, evaluate, askHost }
   }
 
   function isRejectionSeenTo(reason: unknown): boolean {
-    if (!listensToRejections) return false;
+    if (!isHeard(realm, "unhandledrejection")) return false;
     const promise = PromiseOf.reject(reason);
     void apply(then, promise, [undefined, () => {}]);
     const { PromiseRejectionEvent } = libraries.messages();
-    return !target.dispatchEvent(
-      new PromiseRejectionEvent("unhandledrejection", { cancelable: true, promise, reason }),
-    );
+    return !dispatch(realm, new PromiseRejectionEvent("unhandledrejection", { cancelable: true, promise, reason }));
   }
 
   reportListenerErrors(report);
@@ -223,12 +253,6 @@ export function installWeb({ console, timers, broker, fault, evaluate, askHost }
     reportError: report,
     self: globalThis,
     structuredClone,
-    addEventListener: (type: unknown, callback: unknown, options?: ListenOptions) => {
-      if (type === "unhandledrejection") listensToRejections = true;
-      target.addEventListener(type, callback, options);
-    },
-    removeEventListener: target.removeEventListener.bind(target),
-    dispatchEvent: target.dispatchEvent.bind(target),
   };
   for (const name of Object.keys(globals)) defineGlobal(name, globals[name]);
   return { report, isRejectionSeenTo, load };

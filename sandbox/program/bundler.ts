@@ -1,4 +1,5 @@
 import type * as Esbuild from "esbuild";
+import { oneByOne } from "../../core/domain/one-by-one.ts";
 
 /** What came of a bundling; `stopped` when the bundler broke on it, or had to be stopped because it took too long. */
 export type Bundled =
@@ -9,7 +10,7 @@ export type Bundled =
 /** How long the bundler's process is kept without work, milliseconds. */
 const IDLE_MS = 10_000;
 
-let last: Promise<unknown> = Promise.resolve();
+const inTurn = oneByOne();
 let idle: NodeJS.Timeout | undefined;
 
 function errorsOf(cause: unknown): readonly Esbuild.Message[] | undefined {
@@ -43,7 +44,7 @@ async function build(esbuild: typeof Esbuild, options: Esbuild.BuildOptions, lim
  */
 export function bundle(options: Esbuild.BuildOptions, limitMs: number): Promise<Bundled> {
   clearTimeout(idle);
-  const mine = last.then(async () => {
+  return inTurn(async () => {
     // Loaded on first need: the daemon starts without it.
     const esbuild = await import("esbuild");
     const outcome = await build(esbuild, options, limitMs);
@@ -51,6 +52,4 @@ export function bundle(options: Esbuild.BuildOptions, limitMs: number): Promise<
     idle = setTimeout(() => void esbuild.stop(), IDLE_MS).unref();
     return outcome;
   });
-  last = mine.catch(() => {});
-  return mine;
 }

@@ -42,8 +42,8 @@ const MODULE_MARK = "export {}; ";
 
 /** What `node:` modules there are; each is a part of one of the prelude's libraries. */
 const NODE_MODULES: readonly string[] = [
-  ...["assert", "assert/strict", "buffer", "events"],
-  ...["path", "path/posix", "url", "util", "util/types"],
+  ...["assert", "assert/strict", "buffer", "events", "fs", "fs/promises"],
+  ...["os", "path", "path/posix", "process", "url", "util", "util/types"],
 ];
 /** What hands them out, in the text of a program. */
 export const NODE_NAME = "__clawdNode";

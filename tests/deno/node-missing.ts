@@ -1,5 +1,5 @@
 // flags:
 // stricter: D10
 // says: cannot be imported
-import { readFileSync } from "node:fs";
-console.log(readFileSync("/etc/hosts", "utf8").length > 0);
+import { createServer } from "node:http";
+console.log(typeof createServer);

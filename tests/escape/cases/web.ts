@@ -27,6 +27,31 @@ const POISON = `const seen = [];
 
 export const WEB: readonly EscapeCase[] = [
   {
+    name: "reads, lists and links a secret by node:fs",
+    module: `import fs from "node:fs";
+      const said = (work) => Promise.resolve().then(work).then(String, (error) => error.name + error.message);
+      export default async () => ({ answer: (await Promise.all([
+        said(() => fs.promises.readFile("{{SECRET}}", "utf8")),
+        said(() => new Promise((resolve, reject) => fs.readFile("{{SECRET}}", (error, data) => error ? reject(error) : resolve(data)))),
+        said(() => fs.promises.readdir("/")),
+        said(() => fs.promises.copyFile("{{SECRET}}", "./copy")),
+        said(() => fs.promises.symlink("{{SECRET}}", "./link")),
+        said(() => fs.readFileSync("{{SECRET}}")),
+        said(() => fs.readFileSync(3)),
+      ])).map((text) => /^(NotCapable|NotSupported|TypeError)/.exec(text)?.[0] ?? text).join() });`,
+    sees: /NotCapable,NotCapable,NotCapable,NotCapable,NotSupported,NotSupported,TypeError/,
+  },
+  {
+    name: "bends the global object's prototype, listeners and attributes, and then leaves errors behind",
+    body: `onerror = () => true; onunhandledrejection = { handleEvent: 5 };
+      EventTarget.prototype.addEventListener = EventTarget.prototype.dispatchEvent = () => { throw 7 };
+      Object.setPrototypeOf(globalThis, new Proxy({}, { get(_, key) { throw new Error("looked at " + String(key)); }, has: () => false }));
+      reportError(new Error("one"));
+      const got = await Deno.readTextFile("{{SECRET}}").then((text) => text, (error) => error.name);
+      return { answer: got };`,
+    sees: /NotCapable/,
+  },
+  {
     name: "opens a WebSocket to this machine without a grant",
     tries: [socket("ws://127.0.0.1:{{SECRET_PORT}}/"), socket("ws://[::1]:{{SECRET_PORT}}/")],
     sees: DENIED,
