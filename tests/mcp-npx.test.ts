@@ -39,7 +39,7 @@ afterEach(async () => {
 
 const server = { bin: { "fake-mcp": "server.mjs" }, files: { "server.mjs": FAKE_SERVER } };
 const packagesOf = async (name: string) =>
-  (await readdir(join(bench.home, "mcp", `mcp_${name}`))).filter((one) => one.startsWith("npm-"));
+  (await readdir(join(bench.home, "mcp", `mcp_${name}`))).filter((one) => one.startsWith("fetched-"));
 
 test.skipIf(!hasNpm)("an npx entry is fetched once, pinned, renewed on request, and runs without npx", async () => {
   const ran = join(bench.workspace, "ran");
@@ -66,7 +66,8 @@ test.skipIf(!hasNpm)("an npx entry is fetched once, pinned, renewed on request, 
   expect(added.code).toBe(0);
   expect(existsSync(ran)).toBe(false);
   expect(registry.lastToken()).toBe("Bearer s3cret");
-  await bench.heard("it");
+  // It is asked right away, and whoever looks waits for that.
+  expect((await bench.claw("mcp", "show", "it")).stdout).toContain("mcp_it_print");
   const printed = JSON.parse((await bench.call("mcp_it_print")).output);
   expect(printed.argv).toEqual(["word"]);
   expect(printed.env.TOKEN_OF_REGISTRY).toBeUndefined();
@@ -90,6 +91,7 @@ test.skipIf(!hasNpm)("a package that is not there says what and what next, and l
   expect(added.code).toBe(3);
   expect(added.stderr).toContain("the package no-such-thing could not be fetched: code E404");
   expect(added.stderr).toContain("claw mcp add --replace it -- npx -y PACKAGE");
+  expect(added.stderr).toMatch(/it stays in .*mcp\.json, not fetched: claw mcp update it tries again/);
   expect(await packagesOf("it")).toEqual([]);
   expect((await bench.claw("mcp", "list")).stdout).toContain("not fetched");
   expect((await bench.claw("plugin", "list")).stdout).toContain("is not fetched yet");

@@ -99,7 +99,7 @@ export function reloadMcpServers(context: Context, args: Arguments): Promise<num
   });
 }
 
-/** @param agree is asked about servers whose packages npx would fetch; undefined for an interrupt */
+/** @param agree is asked about servers whose packages npx or uvx would fetch; undefined for an interrupt */
 function addServers(
   context: Context,
   args: Arguments,
@@ -127,7 +127,7 @@ function addServers(
 }
 
 /** Programs that get the server over the network at each start, which the sandbox of a server does not have. */
-const FETCHERS = ["pnpm", "bunx", "uvx", "pipx", "docker"];
+const FETCHERS = ["pnpm", "bunx", "docker"];
 
 function fetchersAmong(servers: JsonObject): readonly string[] {
   return Object.entries(servers).flatMap(([name, entry]) => {

@@ -4,14 +4,15 @@ import { readFile, stat } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import type { Arguments } from "../args.ts";
 import type { Context } from "../command.ts";
+import { reachDaemon } from "../dial.ts";
 import { escapeLine } from "../escape.ts";
 import { openHouse } from "../mcp-server/house.ts";
 import { isLoopbackHost, openHttpDoor } from "../mcp-server/http-door.ts";
 import { openListNews } from "../mcp-server/list-news.ts";
-import type { Shop } from "../mcp-server/mcp-server.ts";
 import { openOffer, readToolChoice, type ToolChoice } from "../mcp-server/offered-tools.ts";
 import { passResources } from "../mcp-server/passed-resources.ts";
 import { listShown } from "../mcp-server/prompts.ts";
+import type { Shop } from "../mcp-server/shop.ts";
 import { serveOverStdio } from "../mcp-server/stdio-door.ts";
 import { openVisitor, type Visitor } from "../mcp-server/visitor.ts";
 import { printJson } from "../proto-json.ts";
@@ -30,7 +31,10 @@ export async function serveMcp(context: Context, args: Arguments): Promise<numbe
   const dialled = await context.dial();
   if (!dialled.ok) return context.report(dialled.trouble);
   dialled.value.close();
-  const house = openHouse(() => context.dial());
+  const house = openHouse(
+    () => context.dial(),
+    () => reachDaemon(context.plan),
+  );
   const version = (JSON.parse(readFileSync(join(context.packageRoot, "package.json"), "utf8")) as { version: string })
     .version;
   const complain = (text: string) => context.screen.note(`claw: ${escapeLine(text)}`);
@@ -166,7 +170,8 @@ function readChoices(args: Arguments, flag: "tool" | "prompt"): Result<readonly 
 
 function readAddress(args: Arguments): Result<Address | undefined> {
   const [near, far] = [args.text("http"), args.text("listen")];
-  if (near !== undefined && far !== undefined) return fail("usage", "--http and --listen exclude each other", "");
+  if (near !== undefined && far !== undefined)
+    return fail("usage", "--http and --listen exclude each other", "--http is for programs of this machine");
   const written = near ?? far;
   if (written === undefined) return ok(undefined);
   const [, bracketed, plain, digits = ""] =
@@ -193,6 +198,6 @@ async function readToken(context: Context, args: Arguments): Promise<Result<stri
       `write ${TOKEN_MIN_CHARS} characters or more into it, e.g. openssl rand -hex 32`,
     );
   } catch (cause) {
-    return fail("usage", `cannot read ${file}: ${thrownText(cause)}`, "");
+    return fail("usage", `cannot read ${file}: ${thrownText(cause)}`, "give a file to --token-file that you may read");
   }
 }

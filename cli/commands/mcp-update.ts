@@ -6,12 +6,12 @@ import { escapeLine } from "../escape.ts";
 import { isInterrupt, readKey } from "../key.ts";
 import { printProto } from "../proto-json.ts";
 import { EXIT } from "../trouble.ts";
-import { findServer } from "./mcp.ts";
+import { findServer, sayHow } from "./mcp.ts";
 
 /** Longer than the daemon gives npm, for those that wait behind another. */
 const FETCH_LIMIT_MS = 11 * 60_000;
 
-/** `claw mcp update NAME`: fetches the package of an entry with npx, or a newer one. */
+/** `claw mcp update NAME`: fetches the package of an entry with npx or uvx, or a newer one. */
 export function updateMcpServer(context: Context, args: Arguments): Promise<number> {
   return withDaemon(context, async (daemon) => {
     const found = await findServer(context, daemon, args.positionals[0] ?? "");
@@ -35,7 +35,13 @@ export async function fetchPackages(
   servers: readonly McpServer[],
 ): Promise<number> {
   let code: number = EXIT.done;
-  for (const server of servers) code = Math.max(code, await fetchPackage(context, daemon, server, false));
+  for (const server of servers) {
+    const ended = await fetchPackage(context, daemon, server, false);
+    code = Math.max(code, ended);
+    if (ended === EXIT.done) continue;
+    const [name, file] = [escapeLine(server.name), escapeLine(server.file)];
+    context.screen.note(`${name} stays in ${file}, not fetched: claw mcp update ${name} tries again`);
+  }
   return code;
 }
 
@@ -62,7 +68,8 @@ async function fetchPackage(context: Context, daemon: Connection, server: McpSer
 
 /** What a yes to it lets happen. */
 export function sayFetch(server: McpServer): string {
-  return `${(server.package?.wanted ?? []).map(escapeLine).join(" ")} by npm from your registry, without install scripts`;
+  const { wanted = [], kind = "" } = server.package ?? {};
+  return `${wanted.map(escapeLine).join(" ")} ${sayHow(kind)}`;
 }
 
 /** Undefined for an interrupt; no where nobody is there. */

@@ -8,6 +8,9 @@ import type { Screen } from "../screen.ts";
 import { printTable } from "../table.ts";
 import { EXIT, fail, type Result } from "../trouble.ts";
 
+/** Columns before what `show` says of something. */
+const VALUE_INDENT = 10;
+const NOT_HEARD = "not heard yet";
 const HEADINGS = ["NAME", "STATE", "REACHED BY", "TOOLS", "MAY"];
 
 /** `claw mcp list` */
@@ -30,29 +33,47 @@ export function listMcpServers(context: Context, args: Arguments): Promise<numbe
 /** `claw mcp show NAME` */
 export function showMcpServer(context: Context, args: Arguments): Promise<number> {
   return withDaemon(context, async (daemon) => {
-    const found = await findServer(context, daemon, args.positionals[0] ?? "");
+    context.screen.spin("asking what it offers");
+    const found = await findServer(context, daemon, args.positionals[0] ?? "", true);
+    context.screen.rest();
     if (!found.ok) return context.report(found.trouble);
     if (args.on("json")) printProto(context.screen, McpServerSchema, found.value);
     else showWhole(context.screen, found.value);
+    if (found.value.waitsFor !== "") context.screen.note(sayWaiting(found.value));
+    else if (stateOf(found.value) === NOT_HEARD) context.screen.note("it has not said yet what it offers");
     return EXIT.done;
   });
 }
 
-/** Of several of one name the one that waits is meant: it is what a person has to decide about. */
-export async function findServer(context: Context, daemon: Connection, name: string): Promise<Result<McpServer>> {
-  const listed = await daemon.call(McpService.method.listServers, { workspace: context.folder });
+/**
+ * Of several of one name the one that waits is meant: it is what a person has to decide about.
+ *
+ * @param waitForOffers one that was just added has said what it offers, or has failed; ten seconds at most
+ */
+export async function findServer(
+  context: Context,
+  daemon: Connection,
+  name: string,
+  waitForOffers = false,
+): Promise<Result<McpServer>> {
+  const listed = await daemon.call(McpService.method.listServers, { workspace: context.folder, waitForOffers });
   if (!listed.ok) return listed;
   const { servers } = listed.value;
   const named = servers.filter((one) => one.name === name);
   const found = named.find(({ waitsFor }) => waitsFor !== "") ?? named[0];
   if (found !== undefined) return { ok: true, value: found };
   const names = servers.map((one) => one.name).join(", ");
-  return fail("refused", `there is no MCP server "${name}"`, names === "" ? "claw mcp add" : `there are: ${names}`);
+  return fail(
+    "refused",
+    `there is no MCP server "${name}"`,
+    names === "" ? "there are none: claw mcp add NAME -- COMMAND writes one" : `there are: ${names}`,
+  );
 }
 
 /** All that there is to know before a person says yes. */
 export function showWhole(screen: Screen, server: McpServer): void {
-  const line = (what: string, value: string) => screen.data(`${what.padEnd(9)} ${escapeLine(value)}\n`);
+  const line = (what: string, value: string) =>
+    screen.data(`${screen.wrapData(`${what.padEnd(9)} ${escapeLine(value)}`, VALUE_INDENT)}\n`);
   line("server", server.name);
   line("file", server.file);
   if (server.workspace !== "") line("only in", server.workspace);
@@ -71,13 +92,20 @@ export function showWhole(screen: Screen, server: McpServer): void {
   }
   for (const tool of server.tools) {
     const mark = tool.changed ? " (changed)" : "";
-    screen.data(`tool      ${escapeLine(tool.name)}${mark}: ${escapeLine(tool.description)}\n`);
+    line("tool", `${tool.name}${mark}: ${tool.description}`);
   }
 }
 
 /** What is fetched, or would be, and what that does not do. */
-function describeFetch({ wanted, name, version, integrity, skippedScripts }: McpPackage): string {
-  const how = "by npm from your registry, without install scripts";
+/** By what, and with what care. */
+export function sayHow(kind: string): string {
+  return kind === "python"
+    ? "by uv or pip from your index, wheels alone"
+    : "by npm from your registry, without install scripts";
+}
+
+function describeFetch({ kind, wanted, name, version, integrity, skippedScripts }: McpPackage): string {
+  const how = sayHow(kind);
   if (version === "") return `${wanted.join(" ")}: ${how}; not done yet`;
   const skipped = skippedScripts.length === 0 ? "" : `; scripts that did not run: ${skippedScripts.join(" ")}`;
   return `${wanted.join(" ")}: ${name} ${version}${integrity === "" ? "" : ` (${integrity})`}, ${how}${skipped}`;
@@ -100,7 +128,7 @@ function stateOf({ waitsFor, failure, disabled, heard }: McpServer): string {
   if (waitsFor === "login") return "wants a login";
   if (waitsFor === "confirmation") return "tools changed";
   if (disabled) return "off";
-  return heard ? "ready" : "not heard yet";
+  return heard ? "ready" : NOT_HEARD;
 }
 
 function sayWaiting({ name, waitsFor, file, tools }: McpServer): string {

@@ -10,7 +10,8 @@ import { EXIT, errorCode, fail, ok, type Result, thrownText } from "../trouble.t
 
 /**
  * The template's folder, files that it shares with an example, what is done once before anything else, and how its test is
- * run. In templates and commands {{root}} is where clawd lies, {{python}} the Python that a plugin is run with.
+ * run. In templates and commands {{root}} is where clawd lies, {{node}} the Node that it runs on, {{python}} the Python that
+ * a plugin is run with.
  */
 type Skeleton = {
   readonly folder: string;
@@ -29,7 +30,7 @@ type Skeleton = {
   };
 };
 
-const TYPESCRIPT: Skeleton = { folder: "typescript", shared: [], test: "node --test count-words.test.ts" };
+const TYPESCRIPT: Skeleton = { folder: "typescript", shared: [], test: "{{node}} --test count-words.test.ts" };
 const PYTHON: Skeleton = {
   folder: "python",
   shared: [],
@@ -78,6 +79,11 @@ const LANGUAGES: ReadonlyMap<string, Skeleton> = new Map([
 const NAME = /^[a-zA-Z][a-zA-Z0-9-]{0,39}$/;
 /** Where plugins find the programs of the system; the first that is there runs them. */
 const PYTHONS = ["/usr/local/bin/python3", "/usr/bin/python3", "/bin/python3"];
+/** Where clawd lies, and the Node that it runs on. */
+type Machine = { readonly root: string; readonly node: string };
+
+/** What no shell gives another meaning. */
+const PLAIN_WORD = /^[\w@%+=:,./-]+$/;
 /** So that no tool takes a template for a program. */
 const TEMPLATE_ENDING = ".txt";
 
@@ -96,7 +102,8 @@ export async function newPlugin(context: Context, args: Arguments): Promise<numb
     return context.report(fail("usage", `"${name}" is no name for a plugin`, hint).trouble);
   }
   const folder = join(resolve(context.folder, args.text("dir") ?? "."), name);
-  const written = await writeSkeleton(context.packageRoot, skeleton, name, folder);
+  const machine = { root: context.packageRoot, node: context.plan.nodeBinary };
+  const written = await writeSkeleton(machine, skeleton, name, folder);
   if (!written.ok) return context.report(written.trouble);
   if (args.on("json")) {
     printJson(context.screen, { name, folder, files: written.value });
@@ -104,42 +111,51 @@ export async function newPlugin(context: Context, args: Arguments): Promise<numb
   }
   const { screen } = context;
   screen.note(`wrote ${escapeLine(folder)}: ${written.value.join(" ")}`);
-  const say = (command: string) =>
-    `cd ${escapeLine(folder)} && ${escapeLine(fillIn(command, name, context.packageRoot))}`;
-  if (skeleton.prepare !== undefined) screen.note(`  first:      ${say(skeleton.prepare)}`);
-  screen.note(`  test it:    ${say(skeleton.test)}`);
-  if (skeleton.build !== undefined) screen.note(`  build it:   ${say(skeleton.build.command)}`);
-  screen.note(`  install it: claw plugin install ${escapeLine(join(folder, skeleton.build?.plugin ?? ""))}`);
-  screen.note(`  use it:     claw say 'call plugin_${escapeLine(name)}_count_words {"text":"one two three"}' --yolo`);
+  const quoted = { root: quoteWord(machine.root), node: quoteWord(machine.node) };
+  const say = (command: string) => escapeLine(`cd ${quoteWord(folder)} && ${fillIn(command, name, quoted)}`);
+  if (skeleton.prepare !== undefined) screen.noteWhole(`  first:      ${say(skeleton.prepare)}`);
+  screen.noteWhole(`  test it:    ${say(skeleton.test)}`);
+  if (skeleton.build !== undefined) screen.noteWhole(`  build it:   ${say(skeleton.build.command)}`);
+  const plugin = quoteWord(join(folder, skeleton.build?.plugin ?? ""));
+  screen.noteWhole(`  install it: claw plugin install ${escapeLine(plugin)}`);
+  screen.noteWhole(
+    `  use it:     claw say 'call plugin_${escapeLine(name)}_count_words {"text":"one two three"}' --yolo`,
+  );
   return EXIT.done;
 }
 
 /** What templates and commands leave open. */
-function fillIn(text: string, name: string, packageRoot: string): string {
+function fillIn(text: string, name: string, { root, node }: Machine): string {
   const python = PYTHONS.find((path) => existsSync(path)) ?? "python3";
-  return text.replaceAll("{{name}}", name).replaceAll("{{root}}", packageRoot).replaceAll("{{python}}", python);
+  const parts = { "{{name}}": name, "{{root}}": root, "{{node}}": node, "{{python}}": python };
+  return Object.entries(parts).reduce((filled, [gap, part]) => filled.replaceAll(gap, () => part), text);
+}
+
+/** One word of a shell's, whatever stands in it. */
+function quoteWord(word: string): string {
+  return PLAIN_WORD.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }
 
 /** Gives the names of the files. An existing folder is left alone. */
 async function writeSkeleton(
-  packageRoot: string,
+  machine: Machine,
   { folder: language, shared, vendor }: Skeleton,
   name: string,
   folder: string,
 ): Promise<Result<readonly string[]>> {
-  const templates = join(packageRoot, "cli", "skeletons", language);
+  const templates = join(machine.root, "cli", "skeletons", language);
   try {
     const files = new Map<string, string>();
     for (const template of await listFiles(templates)) {
       const text = await readFile(join(templates, template), "utf8");
-      files.set(template.slice(0, -TEMPLATE_ENDING.length), fillIn(text, name, packageRoot));
+      files.set(template.slice(0, -TEMPLATE_ENDING.length), fillIn(text, name, machine));
     }
     for (const path of shared) {
-      files.set(path.slice(path.lastIndexOf("/") + 1), await readFile(join(packageRoot, path), "utf8"));
+      files.set(path.slice(path.lastIndexOf("/") + 1), await readFile(join(machine.root, path), "utf8"));
     }
     const own = [...files.keys()].sort();
     if (vendor !== undefined) {
-      const from = join(packageRoot, vendor.from);
+      const from = join(machine.root, vendor.from);
       const library = await Promise.all(vendor.files.map((part) => listFiles(from, part)));
       const wanted = library.flat().filter((file) => vendor.leaveOut?.test(file) !== true);
       for (const file of wanted) files.set(join(vendor.to, file), await readFile(join(from, file), "utf8"));

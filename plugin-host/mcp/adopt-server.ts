@@ -79,14 +79,18 @@ export function adoptServer(server: McpServer, place: AdoptPlace): AdoptedPlugin
   };
 }
 
-/** A sandbox has no network to fetch it with, so `npx` itself is never started. */
+/** A sandbox has no network to fetch it with, so `npx` or `uvx` itself is never started. */
 function missingPackage({ name, reach }: McpServer, fetched: FetchedPackage | undefined): Failure | undefined {
-  if (reach.kind !== "stdio" || reach.npx === undefined || fetched !== undefined) return undefined;
-  if (!reach.npx.ok) {
-    const message = `the MCP server "${name}" ${reach.npx.problem}, so that its package cannot be fetched for it`;
-    return { code: "invalid", message, hint: "write npx -y PACKAGE, or install it and name its program (docs/mcp.md)" };
+  if (reach.kind !== "stdio" || reach.fetches === undefined || fetched !== undefined) return undefined;
+  if (!reach.fetches.ok) {
+    const message = `the MCP server "${name}" ${reach.fetches.problem}, so that its package cannot be fetched for it`;
+    return {
+      code: "invalid",
+      message,
+      hint: `write ${reach.fetches.form}, or install it and name its program (docs/mcp.md)`,
+    };
   }
-  const message = `the package ${reach.npx.value.packages.join(", ")} of the MCP server "${name}" is not fetched yet`;
+  const message = `the package ${reach.fetches.value.packages.join(", ")} of the MCP server "${name}" is not fetched yet`;
   return { code: "unavailable", message, hint: `fetch it: claw mcp update ${name}` };
 }
 

@@ -67,8 +67,8 @@ export async function readKnownServers(
   }
   const known = servers.map(async ({ server, plugin, file, folder, workspace }) => {
     const { reach } = server;
-    const npx = reach.kind === "stdio" && reach.npx?.ok ? reach.npx.value : undefined;
-    const fetched = npx === undefined ? undefined : await readFetched(join(places.serversDir, plugin), npx);
+    const wanted = reach.kind === "stdio" && reach.fetches?.ok ? reach.fetches.value : undefined;
+    const fetched = wanted === undefined ? undefined : await readFetched(join(places.serversDir, plugin), wanted);
     const others = servers.map((one) => one.plugin).filter((other) => other !== plugin);
     const { serversDir, bridgeFile, homeDir, env } = places;
     const place = {

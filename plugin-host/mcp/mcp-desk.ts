@@ -3,12 +3,14 @@ import { join } from "node:path";
 import type { JsonObject } from "@bufbuild/protobuf";
 import type { McpAdmin, McpPackageRow, McpRow } from "../../core/domain/admin.ts";
 import { type Failure, fail, failureToProto, ok, type Result } from "../../core/domain/failure.ts";
+import { oneByOne } from "../../core/domain/one-by-one.ts";
 import type { Adoption } from "../manifest/adopted-plugin.ts";
 import { BEGIN_LOGIN, FINISH_LOGIN, LOGIN_CHALLENGE } from "../mcp-bridge/bridge-settings.ts";
 import { addApproval, entryDigest } from "./approvals.ts";
 import type { FetchedPackage } from "./fetched-package.ts";
 import { type KnownServer, readKnownServers, type ServerPlaces, WORKSPACE_FILE } from "./known-servers.ts";
 import type { PackageFetcher } from "./package-fetcher.ts";
+import type { PackageKind, PackageWords } from "./package-words.ts";
 import { type McpServer, readServerEntry } from "./server-entry.ts";
 import { serverResources } from "./server-resources.ts";
 import { readServersFile, writeServersFile } from "./servers-file.ts";
@@ -21,8 +23,6 @@ const LOGIN_LIMIT_MS = 90_000;
 export type McpDesk = McpAdmin & {
   /** Reads the files for the first time, and rejects when that breaks. */
   begin(): Promise<void>;
-  /** Resolves when they are read and what was never heard has been asked for its tools; soon, whatever happens. */
-  learned(signal: AbortSignal): Promise<void>;
   /** What is wrong with the files, as they were read last. */
   problems(): readonly Failure[];
 };
@@ -30,15 +30,9 @@ export type McpDesk = McpAdmin & {
 export function openMcpDesk(places: ServerPlaces, adoption: Adoption, packages: PackageFetcher): McpDesk {
   let known: readonly KnownServer[] = [];
   let problems: readonly Failure[] = [];
-  let last: Promise<unknown> = Promise.resolve();
   let begun: Promise<void> = Promise.resolve();
 
-  /** One change after the other. */
-  function inTurn<T>(task: () => Promise<T>): Promise<T> {
-    const mine = last.then(task);
-    last = mine.catch(() => {});
-    return mine;
-  }
+  const inTurn = oneByOne();
 
   async function readAll(): Promise<void> {
     const read = await readKnownServers(places);
@@ -125,18 +119,24 @@ export function openMcpDesk(places: ServerPlaces, adoption: Adoption, packages: 
     const one = named.find((other) => other.workspace === workspace) ?? named[0];
     if (one === undefined) return notInFile(name);
     const { server, adopted, fetched: before } = one;
-    const npx = server.reach.kind === "stdio" ? server.reach.npx : undefined;
-    if (npx === undefined)
+    const wanted = server.reach.kind === "stdio" ? server.reach.fetches : undefined;
+    if (wanted === undefined)
       return fail("conflict", `the MCP server "${name}" has no package that is fetched for it`, {
         hint: `claw mcp show ${name} says what starts it`,
       });
-    if (!npx.ok) return fail("invalid", `the MCP server "${name}" ${npx.problem}`, { hint: "write npx -y PACKAGE" });
+    if (!wanted.ok)
+      return fail("invalid", `the MCP server "${name}" ${wanted.problem}`, { hint: `write ${wanted.form}` });
     const folder = join(places.serversDir, adopted.manifest.name);
-    const fetched = await packages.fetch(folder, npx.value);
-    if (!fetched.ok) return { ok: false as const, failure: withNext(fetched.failure, name) };
+    const fetched = await packages.fetch(folder, wanted.value);
+    if (!fetched.ok) return { ok: false as const, failure: withNext(fetched.failure, name, wanted.value.kind) };
     await inTurn(readAll);
-    await packages.tidy(folder, npx.value);
-    return ok({ package: describePackage(npx.value.packages, fetched.value), before: before?.version ?? "" });
+    const isThere = known.some((other) => other.adopted.manifest.name === adopted.manifest.name);
+    await packages.tidy(folder, isThere ? wanted.value : undefined);
+    if (!isThere)
+      return fail("cancelled", `the MCP server "${name}" was taken away while its package was fetched`, {
+        hint: "claw mcp list",
+      });
+    return ok({ package: describePackage(wanted.value, fetched.value), before: before?.version ?? "" });
   }
 
   /** The server's plugin, for what its owner does with it. */
@@ -197,15 +197,17 @@ export function openMcpDesk(places: ServerPlaces, adoption: Adoption, packages: 
   };
 }
 
-function withNext(failure: Failure, name: string): Failure {
+function withNext(failure: Failure, name: string, kind: PackageKind): Failure {
   const isWrong = failure.code === "not_found" || failure.code === "invalid";
-  const next = isWrong ? `claw mcp add --replace ${name} -- npx -y PACKAGE` : `claw mcp update ${name}`;
+  const next = isWrong
+    ? `claw mcp add --replace ${name} -- ${kind === "npm" ? "npx -y" : "uvx"} PACKAGE`
+    : `claw mcp update ${name}`;
   return { ...failure, hint: `${failure.hint ?? "look at it"}; then: ${next}` };
 }
 
-function describePackage(wanted: readonly string[], fetched: FetchedPackage | undefined): McpPackageRow {
+function describePackage({ kind, packages }: PackageWords, fetched: FetchedPackage | undefined): McpPackageRow {
   const { name = "", version = "", integrity = "", skippedScripts = [] } = fetched ?? {};
-  return { wanted: [...wanted], name, version, integrity, skippedScripts: [...skippedScripts] };
+  return { kind, wanted: [...packages], name, version, integrity, skippedScripts: [...skippedScripts] };
 }
 
 async function describe(
@@ -249,7 +251,7 @@ function describeEntry({ name, reach, entry }: McpServer, fetched?: FetchedPacka
     ...(isChild ? { command: [reach.command, ...reach.args] } : { url: reach.url }),
     envNames: isChild ? Object.keys(reach.env) : [],
     headerNames: isChild ? [] : Object.keys(reach.headers),
-    ...(isChild && reach.npx?.ok ? { package: describePackage(reach.npx.value.packages, fetched) } : {}),
+    ...(isChild && reach.fetches?.ok ? { package: describePackage(reach.fetches.value, fetched) } : {}),
   };
 }
 

@@ -8,6 +8,7 @@ const words = (command: string, ...args: readonly string[]) => {
 
 test("the package is npx's first plain word, and all that follows is the server's", () => {
   expect(words("npx", "-y", "@scope/server", "-y", "--port", "1")).toEqual({
+    kind: "npm",
     packages: ["@scope/server"],
     program: undefined,
     args: ["-y", "--port", "1"],
@@ -19,7 +20,7 @@ test("the package is npx's first plain word, and all that follows is the server'
 });
 
 test("with -p the first plain word is one of the packages' programs", () => {
-  const meant = { packages: ["@scope/one@^1.2", "two"], program: "run-it", args: ["a"] };
+  const meant = { kind: "npm", packages: ["@scope/one@^1.2", "two"], program: "run-it", args: ["a"] };
   expect(words("npx", "-p", "@scope/one@^1.2", "--package=two", "run-it", "a")).toEqual(meant);
   expect(words("npm", "exec", "--package", "@scope/one@^1.2", "-p=two", "--", "run-it", "a")).toEqual(meant);
 });
@@ -47,6 +48,7 @@ test.each([
   [["./here"], "which is no package of a registry"],
   [["../../etc/passwd"], "which is no package of a registry"],
   [[".hidden"], "which is no package of a registry"],
+  [["here.tgz"], "which is no package of a registry"],
 ])("npx %j is refused and says why", (args, why) => {
   expect(words("npx", ...args)).toContain(why);
 });

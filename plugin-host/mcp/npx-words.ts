@@ -1,31 +1,19 @@
 import { basename } from "node:path";
-
-/** What an entry with `npx` names: packages of a registry, one of their programs, and its arguments. */
-export type NpxWords = {
-  /** As they are written, e.g. `@scope/name@^1.2`. */
-  readonly packages: readonly string[];
-  /** Which of their programs; undefined for the one that its package is known by. */
-  readonly program: string | undefined;
-  readonly args: readonly string[];
-};
-
-export type ReadNpx =
-  | { readonly ok: true; readonly value: NpxWords }
-  /** Ends a sentence that begins with the entry. */
-  | { readonly ok: false; readonly problem: string };
+import { judgeWords, type ReadPackageWords, type WordRules } from "./package-words.ts";
 
 /** What changes nothing about which package is meant. */
 const WITHOUT_EFFECT = new Set(
   ["y", "-yes", "q", "-quiet", "s", "-silent", "-prefer-online", "-prefer-offline"].map((one) => `-${one}`),
 );
-/** A package of a registry: name, and a version, a range or a tag. Paths, addresses and aliases are none. */
-const SPEC =
-  /^(?:@[a-z0-9~][a-z0-9._~-]*\/)?[a-z0-9~][a-z0-9._~-]*(?:@(?!npm:|file:|link:|git[+:]|https?:|github:)[\w.^~<>=|*+ -]+)?$/i;
-/** What npm itself refuses is longer. */
-const MAX_SPEC = 256;
+const RULES: WordRules = {
+  kind: "npm",
+  form: "npx -y PACKAGE",
+  /** Name, and a version, a range or a tag. Paths, addresses and aliases are none. */
+  spec: /^(?!.*\.(?:tgz|tar|tar\.gz)$)(?:@[a-z0-9~][a-z0-9._~-]*\/)?[a-z0-9~][a-z0-9._~-]*(?:@(?!npm:|file:|link:|git[+:]|https?:|github:)[\w.^~<>=|*+ -]+)?$/i,
+};
 
 /** Understands `npx …` and `npm exec …`; undefined for any other program. */
-export function readNpx(command: string, args: readonly string[]): ReadNpx | undefined {
+export function readNpx(command: string, args: readonly string[]): ReadPackageWords | undefined {
   const program = basename(command);
   if (program === "npx") return readWords(args);
   const isExec = program === "npm" && /^(?:exec|x)$/.test(args[0] ?? "");
@@ -33,7 +21,7 @@ export function readNpx(command: string, args: readonly string[]): ReadNpx | und
 }
 
 /** npx takes everything behind its first plain word for the program's, and npm only what stands behind `--`. */
-function readWords(words: readonly string[], by: "npx" | "npm" = "npx"): ReadNpx {
+function readWords(words: readonly string[], by: "npx" | "npm" = "npx"): ReadPackageWords {
   const packages: string[] = [];
   const plain: string[] = [];
   for (let at = 0; at < words.length; at += 1) {
@@ -48,21 +36,13 @@ function readWords(words: readonly string[], by: "npx" | "npm" = "npx"): ReadNpx
       at += 1;
       packages.push(words[at] ?? "");
     } else if (WITHOUT_EFFECT.has(word)) continue;
-    else if (word.startsWith("-")) return { ok: false, problem: `has ${word}, which only ${by} itself understands` };
+    else if (word.startsWith("-"))
+      return { ok: false, problem: `has ${word}, which only ${by} itself understands`, form: RULES.form };
     else if (by === "npm") plain.push(word);
     else {
       plain.push(...words.slice(at));
       break;
     }
   }
-  return judgeWords(packages, plain);
-}
-
-function judgeWords(packages: readonly string[], [first, ...args]: readonly string[]): ReadNpx {
-  if (first === undefined || first === "") return { ok: false, problem: "names no package" };
-  const named = packages.length === 0 ? [first] : packages;
-  const odd = named.find((one) => one.length > MAX_SPEC || !SPEC.test(one));
-  if (odd !== undefined)
-    return { ok: false, problem: `names ${JSON.stringify(odd.slice(0, MAX_SPEC))}, which is no package of a registry` };
-  return { ok: true, value: { packages: named, program: packages.length === 0 ? undefined : first, args } };
+  return judgeWords(RULES, packages, plain);
 }

@@ -6,7 +6,9 @@ import { nearestWord } from "../../core/domain/nearest-word.ts";
 import { parsePermission, printPermission } from "../../sandbox/permission/permission.ts";
 import type { LoginSettings } from "../mcp-bridge/bridge-settings.ts";
 import { expandVariables } from "./expand.ts";
-import { type ReadNpx, readNpx } from "./npx-words.ts";
+import { readNpx } from "./npx-words.ts";
+import type { ReadPackageWords } from "./package-words.ts";
+import { readUvx } from "./uvx-words.ts";
 
 /** A tool's full name has 64 characters, of which "mcp_" and "_" take five. */
 const SERVER_NAME = /^[A-Za-z0-9][A-Za-z0-9_-]{0,31}$/;
@@ -33,8 +35,8 @@ export type McpServer = {
         readonly command: string;
         readonly args: readonly string[];
         readonly env: Readonly<Record<string, string>>;
-        /** What `npx` would fetch, understood or not; undefined where the command is another program. */
-        readonly npx: ReadNpx | undefined;
+        /** What `npx`, `uvx` and the like would fetch, understood or not; undefined where the command is another program. */
+        readonly fetches: ReadPackageWords | undefined;
       }
     | {
         readonly kind: "http" | "sse";
@@ -131,8 +133,8 @@ function readReach(entry: JsonObject, env: EntryPlace["env"]): Read<McpServer["r
     const program = put(command);
     if (program === "") return wrong("has a command that is empty once its variables are put in");
     const words = args.value.map(put);
-    const npx = readNpx(program, words);
-    return { ok: true, value: { kind: type, command: program, args: words, env: variables.value, npx } };
+    const fetches = readNpx(program, words) ?? readUvx(program, words);
+    return { ok: true, value: { kind: type, command: program, args: words, env: variables.value, fetches } };
   }
   if (type !== "http" && type !== "sse" && type !== "streamable-http")
     return wrong('must be of the type "stdio", "http" or "sse"');

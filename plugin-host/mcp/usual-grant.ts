@@ -3,15 +3,15 @@ import { dirname, isAbsolute, join, resolve } from "node:path";
 import { isInFolder } from "../../sandbox/permission/grant.ts";
 import { printPermission } from "../../sandbox/permission/permission.ts";
 import type { FetchedPackage } from "./fetched-package.ts";
+import { findPython } from "./python-program.ts";
 import type { McpServer } from "./server-entry.ts";
+import { isOfSystem } from "./system-folders.ts";
 
 /** What marks the folder of a package. */
 const PACKAGE_FILES = ["package.json", "pyproject.toml"];
 /** How far above a script its package is looked for. */
 const MAX_LEVELS = 6;
 const SCRIPT = /\.(js|mjs|cjs|ts|mts|py|rb|sh|pl|php|lua|jar)$/;
-/** What every sandbox shows when system programs may be run. */
-const SYSTEM_FOLDERS = ["/usr", "/bin", "/sbin", "/lib"];
 
 /** A server as it is started, and what it may touch. */
 export type Launch = { readonly command: readonly string[]; readonly allow: readonly string[] };
@@ -39,11 +39,13 @@ export function usualGrantOfUrl(url: string): readonly string[] {
  */
 export function usualLaunch(server: McpServer, place: UsualGrantPlace, fetched?: FetchedPackage): Launch {
   if (server.reach.kind !== "stdio") return { command: [], allow: usualGrantOfUrl(server.reach.url) };
-  const { command, npx } = server.reach;
-  const args = npx?.ok ? npx.value.args : server.reach.args;
-  const program = npx === undefined ? findProgram(command, place) : command;
+  const { command, fetches } = server.reach;
+  const args = fetches?.ok ? fetches.value.args : server.reach.args;
+  const program = fetches === undefined ? findProgram(command, place) : command;
   const words = args.map((arg) => absoluteIfThere(arg, place.folder));
-  const read = new Set<string>();
+  const read = new Set<string>(
+    fetches?.ok && fetches.value.kind === "python" ? findPython(place.searchPath, place.homeDir)?.read : [],
+  );
   for (const word of [program, ...words]) for (const path of foldersNamed(word, place.homeDir)) read.add(path);
   const runs = server.allow.some((one) => one === "run" || one.startsWith("run=")) ? [] : ["run"];
   const reads = [...read].map((path) => printPermission({ kind: "read", path }));
@@ -65,10 +67,6 @@ function findProgram(command: string, { folder, searchPath }: UsualGrantPlace): 
     .map((one) => join(one, command))
     .find((file) => isFile(file));
   return found === undefined || isOfSystem(found) ? command : found;
-}
-
-function isOfSystem(path: string): boolean {
-  return SYSTEM_FOLDERS.some((folder) => isInFolder(folder, path));
 }
 
 /** `./server.js` and `server.js` mean the file beside the one that names them: the server itself runs elsewhere. */

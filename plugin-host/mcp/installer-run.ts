@@ -1,8 +1,7 @@
-import { existsSync, realpathSync } from "node:fs";
-import { dirname, isAbsolute, join } from "node:path";
+import { existsSync } from "node:fs";
 import type { Launcher, NetworkAccess } from "../../sandbox/os/launcher.ts";
 
-/** npm holds the descriptions of all packages in its memory while it chooses. */
+/** Installers hold the descriptions of all packages in their memory while they choose. */
 const MEMORY_MIB = 1024;
 const PROCESSES = 64;
 const OPEN_FILES = 1024;
@@ -11,19 +10,26 @@ const LARGEST_FILE_MIB = 512;
 const NICE = 10;
 /** Of what it prints; the end of its complaints is what matters. */
 const OUTPUT_LIMIT_BYTES = 1024 * 1024;
-const CLI = "lib/node_modules/npm/bin/npm-cli.js";
 
-/** What the person's npm is and may be told; read afresh for each run, since they may change it. */
-export type NpmSurroundings = {
+/** What the person's installers are and may be told; read afresh for each run, since they may change it. */
+export type InstallerPlace = {
   readonly launcher: Launcher;
   readonly nodeBinary: string;
   /** The daemon's variables. */
   readonly env: Readonly<Record<string, string | undefined>>;
+  readonly homeDir: string;
 };
 
-export type NpmRun = {
+/** An installer of the person's. */
+export type InstallerProgram = {
+  readonly command: readonly [string, ...string[]];
+  /** Its own files, absolute. */
+  readonly read: readonly string[];
+};
+
+export type InstallerRun = {
   readonly args: readonly string[];
-  /** Absolute; it is npm's home, and all that it writes. */
+  /** Absolute; all that it writes, and its home unless `env` says otherwise. */
   readonly folder: string;
   /** Absolute paths of files that it needs of the person's. */
   readonly read: readonly string[];
@@ -33,36 +39,27 @@ export type NpmRun = {
   readonly signal: AbortSignal;
 };
 
-export type NpmEnd = { readonly code: number; readonly stdout: string; readonly stderr: string };
+export type InstallerEnd = { readonly code: number; readonly stdout: string; readonly stderr: string };
 
-/** The script of the npm that the search path leads to, or of the Node beside it; undefined when there is none. */
-export function findNpm({ env, nodeBinary }: NpmSurroundings): string | undefined {
-  const folders = (env.PATH ?? "").split(":").filter((one) => isAbsolute(one));
-  for (const program of [...folders.map((one) => join(one, "npm")), nodeBinary]) {
-    if (!existsSync(program)) continue;
-    const real = realpathSync(program);
-    const beside = join(dirname(dirname(real)), CLI);
-    if (real.endsWith("/npm-cli.js")) return real;
-    if (existsSync(beside)) return realpathSync(beside);
-  }
-  return undefined;
-}
-
-/** Runs npm on the house's Node, in a sandbox with its own files, those that are named, and one folder to write. */
-export async function runNpm(around: NpmSurroundings, npm: string, run: NpmRun): Promise<NpmEnd> {
-  const child = around.launcher.launch({
-    command: [around.nodeBinary, npm, ...run.args],
+/** Runs an installer in a sandbox with its own files, those that are named, and one folder to write. */
+export async function runInstaller(
+  { launcher }: InstallerPlace,
+  program: InstallerProgram,
+  run: InstallerRun,
+): Promise<InstallerEnd> {
+  const child = launcher.launch({
+    command: [...program.command, ...run.args],
     cwd: run.folder,
     env: { PATH: "/usr/local/bin:/usr/bin:/bin", LANG: "C.UTF-8", HOME: run.folder, TMPDIR: "/tmp", ...run.env },
     confinement: {
-      read: [dirname(dirname(npm)), ...run.read.filter((path) => existsSync(path))],
+      read: [...program.read, ...run.read.filter((path) => existsSync(path))],
       write: [run.folder],
       network: run.network,
       system: "programs",
     },
     limits: {
       ...{ memoryMib: MEMORY_MIB, openFiles: OPEN_FILES, fileMib: LARGEST_FILE_MIB, nice: NICE },
-      ...(around.launcher.level === "none" ? {} : { processes: PROCESSES }),
+      ...(launcher.level === "none" ? {} : { processes: PROCESSES }),
     },
     pipes: 0,
   });
