@@ -97,6 +97,8 @@ test.each([
   [["run", "-RZ", "a.ts"], "has no flag -RZ"],
   [["say", "-R", "x"], "has no flag -R"],
   [["run", "--no-promt", "a.ts"], 'did you mean "--no-prompt"?'],
+  [["run", "--alow-read=.", "a.ts"], 'did you mean "--allow-read"?'],
+  [["run", "--xyz", "a.ts"], "there are: --allow-KIND[=LIST] --deny-KIND[=LIST] --no-prompt"],
   [["run", "--time-limit", "--no-prompt", "a.ts"], "write --time-limit TIME"],
 ])("%j is wrong usage", (line, expected) => {
   expect(misuse(...line)).toContain(expected);

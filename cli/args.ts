@@ -166,8 +166,13 @@ function readFlag(
   const written = equals < 0 ? word : word.slice(0, equals);
   const flag = syntax.flags.find((one) => `--${one.name}` === written);
   if (flag === undefined) {
+    const open = syntax.openFlags ?? [];
     const names = [...syntax.flags.map((one) => `--${one.name}`), "--help"];
-    return misuse(`"${command}" has no flag ${written}`, written, names, "");
+    // Of an open flag only the beginning is known; the rest is taken to be meant as it stands.
+    const rest = /^--\w+-(.+)$/.exec(written)?.[1];
+    const begun = rest === undefined ? [] : open.map(({ prefix }) => `--${prefix}${rest}`);
+    const shown = [...open.map(({ prefix, value }) => `--${prefix}${value}`), ...names];
+    return misuse(`"${command}" has no flag ${written}`, written, [...begun, ...names], "", shown);
   }
   if (flag.kind === "switch") {
     if (equals >= 0) return fail("usage", `${written} takes no value`, `write ${written} alone`);
@@ -195,11 +200,18 @@ function countPositionals(expected: Positionals, given: readonly string[], comma
   return undefined;
 }
 
-function misuse(message: string, written: string, names: readonly string[], prefix: string): Failed {
+/** @param shown what there is, where that is not the same as what may have been meant */
+function misuse(
+  message: string,
+  written: string,
+  names: readonly string[],
+  prefix: string,
+  shown: readonly string[] = names,
+): Failed {
   const close = nearest(written.replace(/^(--?\w[\w-]*)=.*$/, "$1"), names);
   return fail(
     "usage",
     message,
-    close === undefined ? `there are: ${names.join(" ")}` : `did you mean "${prefix}${close}"?`,
+    close === undefined ? `there are: ${shown.join(" ")}` : `did you mean "${prefix}${close}"?`,
   );
 }

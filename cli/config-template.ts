@@ -33,6 +33,11 @@ export const CONFIG_TEMPLATE = `# The settings of clawd. Take the "# " before a 
 # [sandbox]
 # level = "auto"
 
+# What runs scripts of claw run that name no runtime.
+# [scripts]
+# runtime = "isolate"               # or "deno": the Deno that is installed
+# deno = "deno"                     # where it is: a name on PATH or an absolute path; 2.6 or newer
+
 # A hook whose process had to be killed so often within so long is turned off.
 # [hooks]
 # kills_allowed = 3
@@ -72,9 +77,28 @@ export const CONFIG_TEMPLATE = `# The settings of clawd. Take the "# " before a 
 # always_on = ["memory_search", "remember", "shell", "read", "edit"]
 # min_description_words = 5         # whoever says less of itself is shown
 
+# A plugin whose process dies so often within so long rests.
+# [plugins]
+# crashes_allowed = 5
+# crash_window_seconds = 300
+
+# A server of the Model Context Protocol; claw mcp add writes one into mcp.json instead. Then: claw mcp reload
+# [mcp_servers.notes]
+# command = "node"
+# args = ["/home/me/servers/notes/index.js"]
+# allow = ["read=/home/me/notes"]
+# sampling_tokens = 0               # a day, of your models; 0: none
+# sampling_ask = true               # a yes each time
+
 # Settings of the plugin "weather", which its own schema judges; then: claw plugin reload weather
 # [plugins.weather]
 # city = "Ulm"
+
+# Where agents of plugins on other machines dial in; nowhere unless listen is set.
+# [remote]
+# listen = "127.0.0.1:7443"
+# address = "daemon.example.com:7443"  # what they dial, when that is another address
+# certificate_days = 30
 
 # A loopback port beside the socket, for programs that cannot use one. They must send the token.
 # [gateway]

@@ -16,6 +16,8 @@ import { type Failed, fail, ok, type Result, thrownText } from "./trouble.ts";
 
 /** The most bytes of one message that a client takes. */
 const MESSAGE_LIMIT_BYTES = 64 * 1024 * 1024;
+/** How long a connection that is not used is kept, milliseconds: the daemon keeps it much longer, so only this end ends it. */
+export const IDLE_LIMIT_MS = 10_000;
 /** How long one answer may take unless the caller says otherwise. */
 const CALL_LIMIT_MS = 120_000;
 
@@ -46,7 +48,7 @@ export type Connection = {
 export function openConnection(first: Socket, connect: () => Socket): Connection {
   // `import "node:http"` would evaluate every lazy getter of the module, undici among them: 28 ms.
   const http = process.getBuiltinModule("node:http");
-  const agent = new http.Agent({ keepAlive: true });
+  const agent = new http.Agent({ keepAlive: true, timeout: IDLE_LIMIT_MS });
   let spare: Socket | undefined = first;
   agent.createConnection = () => {
     const socket = spare ?? connect();

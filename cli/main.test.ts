@@ -84,6 +84,13 @@ test("a daemon that cannot be started is exit 4, also for doctor's first row", (
   expect(checks.map((check) => check.name)).toEqual(["daemon", "node", "home", "config"]);
 });
 
+test("a folder that was removed under one's feet is said, and where to go", async () => {
+  const words = `mkdir gone && cd gone && rmdir ../gone && exec "$0" "$1" status`;
+  const ran = spawnSync("sh", ["-c", words, process.execPath, client], { cwd: folder, encoding: "utf8" });
+  expect(ran.stderr).toBe("claw: the folder that you are in is not there any more\n  → go to another one: cd\n");
+  expect(ran.status).toBe(1);
+});
+
 test("down without a daemon is done already", () => {
   expect(claw(["down", "--json"])).toMatchObject({ exit: 0, out: '{"stopped":false,"pid":0}\n' });
 });

@@ -9,7 +9,7 @@ import { escapeControls } from "./escape.ts";
 import { type Environment, findCallerFolder, findHome, findSocket } from "./home.ts";
 import { openInterrupts } from "./interrupts.ts";
 import { openScreen, type Screen } from "./screen.ts";
-import { EXIT, errorCode, ok, type Trouble, unreachable } from "./trouble.ts";
+import { EXIT, errorCode, fail, ok, type Result, type Trouble, unreachable } from "./trouble.ts";
 
 export type Invocation = {
   readonly argv: readonly string[];
@@ -27,14 +27,24 @@ export async function runProgram(invocation: Invocation): Promise<number> {
   process.stdout.on("error", (cause) => process.exit(errorCode(cause) === "EPIPE" ? EXIT.done : EXIT.failed));
   process.stderr.on("error", () => {});
   const screen = openScreen(process.stdout, process.stderr, env);
+  const currentFolder = findCurrentFolder();
+  if (!currentFolder.ok) return reportTrouble(screen, currentFolder.trouble);
   const context = openContext(invocation, {
     screen,
-    folder: findCallerFolder(env, process.cwd(), invocation.packageRoot),
+    folder: findCallerFolder(env, currentFolder.value, invocation.packageRoot),
     attended: () => process.stdin.isTTY === true && screen.notesAreTerminal,
   });
   // `npm start` shows the house; `npm start -- ARGS` is `claw ARGS`.
   const isBareStart = invocation.argv.length === 0 && env.npm_lifecycle_event === "start";
   return context.run(isBareStart ? ["tour"] : invocation.argv);
+}
+
+function findCurrentFolder(): Result<string> {
+  try {
+    return ok(process.cwd());
+  } catch {
+    return fail("failed", "the folder that you are in is not there any more", "go to another one: cd");
+  }
 }
 
 type Place = {

@@ -31,6 +31,8 @@ export type Screen = {
   layout(text: string): void;
   /** Writes lines for the person to stderr, on lines of their own, broken at the terminal's width. */
   note(line: string): void;
+  /** The same for lines with a command to be copied, which nothing breaks: a shell would take the break for its end. */
+  noteWhole(line: string): void;
   /** Writes a stranger's stderr as it comes, harmless on a terminal. */
   errorText(text: string): void;
   /** Writes a script's bytes as they are when piped, as harmless text on a terminal. */
@@ -100,6 +102,12 @@ export function openScreen(stdout: Output, stderr: Output, env: Environment): Sc
     if (midLine && notesAreTerminal) stderr.write("\n");
     midLine = false;
   }
+  function writeNote(text: string): void {
+    makeRoom();
+    endLine();
+    stderr.write(`${text}\n`);
+    drawQuestion();
+  }
   const paintNote = painter(notesAreTerminal && colourful);
   return {
     dataIsTerminal,
@@ -111,12 +119,8 @@ export function openScreen(stdout: Output, stderr: Output, env: Environment): Sc
     paintNote,
     data: (text) => write(dataIsTerminal ? escapeControls(text) : text),
     layout: write,
-    note(line) {
-      makeRoom();
-      endLine();
-      stderr.write(`${notesAreTerminal ? wrapNote(line, columns()) : line}\n`);
-      drawQuestion();
-    },
+    note: (line) => writeNote(notesAreTerminal ? wrapNote(line, columns()) : line),
+    noteWhole: writeNote,
     errorText(text) {
       makeRoom();
       stderr.write(notesAreTerminal ? escapeControls(text) : text);

@@ -175,6 +175,120 @@ test("a tool that may ask a model asks the client's where the owner says so, und
   expect(heard).toHaveLength(1);
 });
 
+test.each(["legacy", "modern"] as const)(
+  "the model of a %s client is asked, and what it says that it took counts, or else all that was set aside",
+  async (era) => {
+    await bench.servers({ suite: { ...SUITE, sampling_tokens: 500, sampling_ask: false } });
+    await bench.heard("suite");
+    const flags = ["--tool", "mcp_suite_*", "--allow", "mcp_*", "--client-model"];
+    const model = async () => "words of theirs";
+    const usage = { inputTokens: 3, outputTokens: 4 };
+    const sample = async (client: Client) => {
+      const { content } = await client.callTool({ name: "mcp_suite_sample", arguments: { prompt: "sing" } });
+      return JSON.stringify(content);
+    };
+    const counting = await stdio({ era, model, usage }, ...flags);
+    for (let time = 0; time < 6; time += 1)
+      expect(await sample(counting)).toContain("lent/theirs says: words of theirs");
+    const { stdout } = await bench.claw("plugin", "logs", "mcp_suite");
+    expect(stdout).toContain(`${500 - 6 * 7} are left today`);
+    const silent = await stdio({ era, model }, ...flags);
+    const answers: string[] = [];
+    for (let time = 0; time < 6; time += 1) answers.push(await sample(silent));
+    expect(answers[0]).toContain("words of theirs");
+    expect(answers.at(-1)).not.toContain("words of theirs");
+  },
+);
+
+test("hooks read the words of a resource before its client does, take words out, and withhold what they cannot read in", async () => {
+  await bench.servers({ suite: SUITE });
+  await mkdir(join(bench.home, "hooks"), { recursive: true });
+  const hook = `/** @hook at=tool.after critical */
+export default ({ value }) => {
+  if (value.output.startsWith("[artifact ")) return { block: "nobody can read in it" };
+  const output = value.output.replaceAll("static text", "█");
+  if (output !== value.output) return { modify: { ...value, output } };
+};
+`;
+  await writeFile(join(bench.home, "hooks", "10-hide.ts"), hook);
+  const client = await stdio({}, "--resources", "suite", "--allow", "mcp_*");
+  const [said] = (await client.readResource({ uri: "test://static-text" })).contents;
+  expect(said).toMatchObject({ mimeType: "text/plain", text: "This is the content of the █ resource." });
+  expect((await client.readResource({ uri: "test://static-binary" })).contents).toMatchObject([
+    { mimeType: "image/png", blob: expect.stringMatching(/^iVBOR/) },
+  ]);
+  await expect(client.readResource({ uri: "test://long" })).rejects.toThrow(/nobody can read in it/);
+});
+
+test("a resource that is too long for an output comes whole all the same, where no hook keeps it back", async () => {
+  await bench.servers({ suite: SUITE });
+  const client = await stdio({}, "--resources", "suite", "--allow", "mcp_*");
+  const [said] = (await client.readResource({ uri: "test://long" })).contents;
+  expect(said).toMatchObject({ text: "long ".repeat(100_000) });
+});
+
+test("of several servers templates decide who reads what nobody lists, and a tool of the reader's name takes reading away", async () => {
+  const server = (...words: readonly string[]) => ({ ...SUITE, args: [...SUITE.args, ...words] });
+  await bench.servers({ suite: SUITE, east: server("east"), west: server("west", "own-reader") });
+  const named = ["suite", "east", "west"].flatMap((name) => ["--resources", name]);
+  const client = await stdio({}, ...named, "--allow", "mcp_*");
+  expect((await client.readResource({ uri: "east://somewhere" })).contents).toMatchObject([{ text: "east has it" }]);
+  await expect(client.readResource({ uri: "west://somewhere" })).rejects.toThrow(/read_resource of its own/);
+  await expect(client.readResource({ uri: "north://somewhere" })).rejects.toThrow(/north:\/\/somewhere/);
+});
+
+test("arguments of templates are completed by the server whose they are", async () => {
+  await bench.servers({ suite: SUITE });
+  const client = await stdio({}, "--resources", "suite");
+  const complete = async (uri: string, context?: { arguments: Record<string, string> }) => {
+    const asked = { ref: { type: "ref/resource" as const, uri }, argument: { name: "id", value: "par" } };
+    return (await client.complete({ ...asked, ...(context === undefined ? {} : { context }) })).completion;
+  };
+  const template = "test://template/{id}/data";
+  expect(await complete(template)).toEqual({ values: ["paris", "park"], total: 2, hasMore: false });
+  expect((await complete(template, { arguments: { year: "1900" } })).values).toContain("1900");
+  expect((await complete("test://{none}")).values).toEqual([]);
+});
+
+test("a prompt that says more than is passed on says so", async () => {
+  await bench.servers({ suite: SUITE });
+  await bench.heard("suite");
+  const client = await stdio({}, "--prompt", "mcp_*");
+  await expect(client.getPrompt({ name: "mcp_suite_too-long" })).rejects.toThrow(/more than 3 MiB/);
+});
+
+test("clients over HTTP hear that a list of resources grew, and go on hearing when the daemon is another", async () => {
+  await bench.servers({ suite: SUITE });
+  await bench.heard("suite");
+  const served = await serveHttp(bench, "--resources", "suite", "--tool", "mcp_suite_*", "--allow", "mcp_*");
+  closers.push(async () => {
+    const ended = once(served.child, "exit");
+    if (served.child.kill("SIGTERM")) await ended;
+  });
+  const [old, modern] = [await overHttp(served, {}), await overHttp(served, { era: "modern" })];
+  for (const client of [old, modern]) closers.push(() => client.close());
+  const heard = [news(old), news(modern)];
+  await modern.listen({ resourcesListChanged: true });
+  await allUris(old);
+  const counts = () => heard.map((lists) => lists.filter((one) => one === "resources").length);
+  /** Everybody hears of the list once more than they had. */
+  async function more(since: readonly number[]): Promise<void> {
+    await soon(() => expect(counts().every((count, at) => count > (since[at] ?? 0))).toBe(true));
+  }
+  const grow = () => old.callTool({ name: "mcp_suite_grow", arguments: {} });
+  await grow();
+  await more([0, 0]);
+  expect(await allUris(old)).toContain("test://more/0");
+  await bench.claw("down");
+  const gone = counts();
+  // Nobody asks for a list: the server itself notices that there is a daemon again.
+  expect((await bench.claw("up")).code).toBe(0);
+  await more(gone);
+  const again = counts();
+  await grow();
+  await more(again);
+});
+
 const PLUGIN = `import { servePlugin, slashCommand, tool } from "clawd/plugin";
 await servePlugin({
   name: "late", version: "1.0.0",

@@ -15,8 +15,9 @@ export const MCP_COMMANDS: readonly CommandEntry[] = [
     about: "write a server into mcp.json: what starts it, or where it is dialled",
     positionals: { names: ["NAME", "COMMAND or URL"], min: 2, max: Number.POSITIVE_INFINITY },
     examples: [
-      "mcp add files -- npx -y @modelcontextprotocol/server-filesystem /home/me/notes",
-      'mcp add --transport http --header "Authorization: Bearer ${TOKEN}" tracker https://mcp.example.com/mcp',
+      "mcp add files -- npx -y @modelcontextprotocol/server-filesystem ~/notes",
+      // In single quotes: the daemon puts the variable in, and mcp.json never has what it says.
+      "mcp add --header 'Authorization: Bearer ${TOKEN}' tracker https://example.com/mcp",
     ],
     flags: [
       { name: "env", kind: "list", value: "NAME=VALUE", about: "a variable that it gets" },
@@ -37,7 +38,7 @@ export const MCP_COMMANDS: readonly CommandEntry[] = [
     examples: ["mcp import ~/.claude.json"],
     flags: [
       { name: "replace", kind: "switch", about: "put them in the places of those of the same names" },
-      { name: "yes", kind: "switch", about: "fetch the packages that npx would, without being asked" },
+      { name: "yes", kind: "switch", about: "fetch the packages that npx or uvx would, without being asked" },
       JSON_FLAG,
     ],
     load: async () => (await import("../commands/mcp-change.ts")).importMcpServers,
@@ -87,7 +88,7 @@ export const MCP_COMMANDS: readonly CommandEntry[] = [
   },
   {
     path: ["mcp", "update"],
-    about: "fetch the package of a server that npx would start, or the newest that fits",
+    about: "fetch the package of a server that npx or uvx would start, or the newest that fits",
     positionals: exactly("NAME"),
     flags: [JSON_FLAG],
     load: async () => (await import("../commands/mcp-update.ts")).updateMcpServer,

@@ -12,7 +12,8 @@ import {
 import { fail, ok, type Result, thrownText } from "../trouble.ts";
 import { sendResponse, webRequest } from "./http-exchange.ts";
 import { openHttpSessions, refuse, SESSION_HEADER } from "./http-sessions.ts";
-import { mcpServer, type Shop, tellLists } from "./mcp-server.ts";
+import { mcpServer, tellLists } from "./mcp-server.ts";
+import type { Shop } from "./shop.ts";
 import type { Visitor } from "./visitor.ts";
 
 /** Largest request that is read, bytes. */

@@ -4,36 +4,57 @@ import type {
   CreateMessageResultWithTools,
 } from "@modelcontextprotocol/server";
 import { type ModelWish, SessionService } from "../../proto/gen/clawd/v1/session_pb.ts";
-import { fail, ok, type Result, thrownText } from "../trouble.ts";
+import { fail, ok, type Result } from "../trouble.ts";
 import type { House } from "./house.ts";
+import type { OpenWish } from "./work.ts";
 
-/** Asks the client's own model. Rejects when the client does not want that, or the signal aborts. */
-export type AskClient = (params: CreateMessageRequestParams, signal: AbortSignal) => Promise<Sampled>;
+/** What becomes of a wish: why there is no answer, or the answer. */
+export type LentAnswer =
+  | { readonly problem: string }
+  | { readonly text: string; readonly model: string; readonly stop: string; readonly tokens?: number };
 type Sampled = CreateMessageResult | CreateMessageResultWithTools;
 
 /** The protocol's words for how an answer ended; any other counts as a good end. */
 const STOPS: Readonly<Record<string, string>> = { maxTokens: "length", refusal: "refused" };
+/** More is no count of tokens. */
+const TOKENS_MAX = 0xffff_ffff;
 
-/** Lends the client's model to calls that name the lender, until the signal aborts. Resolves with the lender's id. */
-export async function lendModel(house: House, ask: AskClient, signal: AbortSignal): Promise<Result<string>> {
+/** Lends the client's model to the call that names the lender, until the signal aborts. Resolves with the lender's id. */
+export async function lendModel(
+  house: House,
+  ask: (wish: OpenWish) => void,
+  signal: AbortSignal,
+): Promise<Result<string>> {
   const news = house.stream(SessionService.method.lendModel, {}, signal);
   const first = await news.next();
-  if (first.done === true) return fail("refused", "the daemon takes no model from one more client");
+  if (first.done === true)
+    return fail("refused", "the daemon takes no model from one more client", "call again when another call is over");
   if (!first.value.ok) return first.value;
-  if (first.value.value.news.case !== "lenderId") return fail("failed", "the daemon gave the lender no name");
+  if (first.value.value.news.case !== "lenderId")
+    return fail(
+      "failed",
+      "the daemon gave the lender no name",
+      "claw down, then again: the daemon may be of another version",
+    );
   const { value: lenderId } = first.value.value.news;
   void (async () => {
     for await (const item of news) {
       if (!item.ok) return;
-      if (item.value.news.case === "wish") void answerWish(house, item.value.news.value, ask, signal);
+      if (item.value.news.case !== "wish") continue;
+      const wish = item.value.news.value;
+      const answer = (said: LentAnswer) => {
+        // A daemon that went away waits for nothing any more.
+        void house.call(SessionService.method.answerLent, { wishId: wish.wishId, ...said });
+      };
+      ask({ wish, answer, over: signal });
     }
   })();
   return ok(lenderId);
 }
 
-async function answerWish(house: House, wish: ModelWish, ask: AskClient, signal: AbortSignal): Promise<void> {
-  const { wishId, system, messages, maxTokens } = wish;
-  const params: CreateMessageRequestParams = {
+/** A wish as the protocol asks for it. */
+export function samplingParams({ system, messages, maxTokens }: ModelWish): CreateMessageRequestParams {
+  return {
     ...(system === "" ? {} : { systemPrompt: system }),
     messages: messages.flatMap(({ role, texts }) =>
       texts.map((text) => ({
@@ -43,16 +64,24 @@ async function answerWish(house: House, wish: ModelWish, ask: AskClient, signal:
     ),
     maxTokens,
   };
-  const answer = await ask(params, signal).then(readAnswer, (cause: unknown) => ({ problem: thrownText(cause) }));
-  // A daemon that went away waits for nothing any more.
-  await house.call(SessionService.method.answerLent, { wishId, ...answer });
 }
 
-function readAnswer({ content, model, stopReason = "" }: Sampled) {
+/** What a client answered, with the tokens where its `_meta` has `usage`. */
+export function readSampled({ content, model, stopReason = "", _meta }: Sampled): LentAnswer {
   let text = "";
   for (const part of Array.isArray(content) ? content : [content]) {
     if (part.type !== "text") return { problem: `the client's model answered with ${part.type}` };
     text += part.text;
   }
-  return { text, model, stop: STOPS[stopReason] ?? "done" };
+  const tokens = tokensOf(_meta?.usage);
+  return { text, model, stop: STOPS[stopReason] ?? "done", ...(tokens === undefined ? {} : { tokens }) };
+}
+
+/** The protocol has no field for it; these are the names that programs use. */
+function tokensOf(usage: unknown): number | undefined {
+  const { inputTokens, outputTokens }: Readonly<Record<string, unknown>> = Object(usage);
+  if (typeof inputTokens !== "number" || typeof outputTokens !== "number") return undefined;
+  const isCount = (count: number) => Number.isSafeInteger(count) && count >= 0;
+  if (!isCount(inputTokens) || !isCount(outputTokens)) return undefined;
+  return Math.min(inputTokens + outputTokens, TOKENS_MAX);
 }

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from "node:timers/promises";
 import { McpService } from "../../proto/gen/clawd/v1/mcp_pb.ts";
 import { SessionService } from "../../proto/gen/clawd/v1/session_pb.ts";
 import type { Result } from "../trouble.ts";
@@ -5,6 +6,9 @@ import type { House } from "./house.ts";
 
 /** Changes that come within this time are looked at as one, milliseconds. */
 const LOOK_AFTER_MS = 200;
+/** How soon it is looked whether a daemon that went away is there again, milliseconds; each time twice as long, up to the second. */
+const RETRY_MS = 500;
+const RETRY_LIMIT_MS = 30_000;
 
 export type ListName = "tools" | "prompts" | "resources";
 
@@ -13,8 +17,8 @@ export type ListNews = {
   /** Until the value is called. */
   hear(changed: (list: ListName) => void): () => void;
   /**
-   * Begins to watch what is not watched, e.g. since the daemon was away, and resolves when it is known what there is: what clients
-   * are told after that is compared with it. Starts no daemon by itself: whoever asks for lists does.
+   * Begins to watch, and resolves when it is known what there is: what clients are told after that is compared with it. When the
+   * daemon goes away it is waited for, since its next one may offer something else; none is started for that.
    */
   watch(): Promise<void>;
   close(): void;
@@ -93,6 +97,25 @@ export function openListNews({ house, workspace, looks, servers }: ListNewsPlan)
       lookSoon();
     }
     watching = undefined;
+    void watchAgain();
+  }
+
+  /** Until a daemon is there, or somebody asked for a list, which started one. */
+  async function watchAgain(): Promise<void> {
+    for (let waitMs = RETRY_MS; watching === undefined; waitMs = Math.min(2 * waitMs, RETRY_LIMIT_MS)) {
+      // Given up when this server closes, and nothing that a program has to stay for.
+      await delay(waitMs, undefined, { signal: over.signal, ref: false }).catch(() => undefined);
+      if (over.signal.aborted) return;
+      if (watching === undefined && (await house.isThere())) await watch();
+    }
+  }
+
+  async function watch(): Promise<void> {
+    if (watching === undefined && !over.signal.aborted) {
+      watching = lookAtAll();
+      void watchOffers();
+    }
+    await watching;
   }
 
   return {
@@ -100,13 +123,7 @@ export function openListNews({ house, workspace, looks, servers }: ListNewsPlan)
       hearers.add(changed);
       return () => hearers.delete(changed);
     },
-    async watch() {
-      if (watching === undefined && !over.signal.aborted) {
-        watching = lookAtAll();
-        void watchOffers();
-      }
-      await watching;
-    },
+    watch,
     close() {
       over.abort();
       clearTimeout(timer);

@@ -19,6 +19,7 @@ const house: House = {
   stream: () => {
     throw new Error("nothing else is asked");
   },
+  isThere: () => Promise.reject(new Error("nothing else is asked")),
   close() {},
 };
 

@@ -8,6 +8,9 @@ import { matches } from "./offered-tools.ts";
 /** Addresses of clawd's own resources begin like this; no server has others of that kind. */
 const OWN_SCHEME = /^clawd:/i;
 
+/** Lines about servers that are kept apart, so that each is said once. */
+const COMPLAINTS_MAX = 1_000;
+
 /** A server whose resources are passed on. */
 export type PassedServer = {
   readonly name: string;
@@ -22,6 +25,8 @@ export type PassedServer = {
 export type PassedResources = {
   /** Asks all servers anew, in the order of their choice. */
   list(): Promise<readonly PassedServer[]>;
+  /** Whose template it is, as it is listed; undefined for nobody's. */
+  findTemplate(uriTemplate: string): Promise<PassedServer | undefined>;
   /** Whose resource it is; undefined for nobody's. */
   find(uri: string): Promise<PassedServer | undefined>;
   /** Names of the servers that are there now. */
@@ -93,15 +98,16 @@ export function passResources(
   return {
     names,
     list,
+    async findTemplate(uriTemplate) {
+      const has = ({ templates }: PassedServer) => templates.some((one) => one.uriTemplate === uriTemplate);
+      return last.find(has) ?? (await list()).find(has);
+    },
     async find(uri) {
       if (patterns.length === 0 || OWN_SCHEME.test(uri)) return undefined;
       return ownerOf(last, uri) ?? ownerOf(await list(), uri);
     },
   };
 }
-
-/** Lines about servers that are kept apart, so that each is said once. */
-const COMPLAINTS_MAX = 1_000;
 
 /** Listed, or made from a template; what a single server does not list it may have still. */
 function ownerOf(servers: readonly PassedServer[], uri: string): PassedServer | undefined {
@@ -131,22 +137,40 @@ function readRow<T>(row: JsonObject, address: "uri" | "uriTemplate"): readonly T
   ];
 }
 
-/** What a call of the tool that reads gave: the server's own answer stands in its one artifact. Undefined for anything else. */
-export function readContents({ content }: Pick<CallToolResult, "content">): ReadResourceResult | undefined {
-  const [only] = content;
-  if (content.length !== 1 || only?.type !== "resource" || !("text" in only.resource)) return undefined;
+/**
+ * What a call of the tool that reads gave: the server's own answer, as a text with its blobs behind it, or, where it is long, in
+ * one artifact. Undefined for anything else, also when a hook left something else of it.
+ */
+export function readContents({ content, isError }: CallToolResult): ReadResourceResult | undefined {
+  const [first, ...others] = content;
+  if (isError === true || first === undefined) return undefined;
+  const inArtifact = first.type === "resource" && "text" in first.resource ? first.resource.text : undefined;
+  const line = first.type === "text" ? first.text : inArtifact;
+  const blobs = others.map(base64Of);
+  if (line === undefined || blobs.includes(undefined)) return undefined;
   try {
-    const said = JSON.parse(only.resource.text) as { contents?: unknown };
-    return Array.isArray(said.contents) ? { contents: said.contents.flatMap(readContent) } : undefined;
+    const said = JSON.parse(line) as { contents?: unknown };
+    if (!Array.isArray(said.contents)) return undefined;
+    // A blob whose name was taken out moved those behind it.
+    const named = said.contents.map(Object).filter((one) => typeof one.text !== "string" && one.artifact !== undefined);
+    if (named.length !== blobs.length) return undefined;
+    return { contents: said.contents.flatMap((one) => readContent(one, blobs)) };
   } catch {
     return undefined;
   }
 }
 
-function readContent(said: unknown): ReadResourceResult["contents"] {
-  const { uri, mimeType, text, blob }: Readonly<Record<string, unknown>> = Object(said);
+function base64Of(part: CallToolResult["content"][number]): string | undefined {
+  if (part.type === "image" || part.type === "audio") return part.data;
+  if (part.type !== "resource") return undefined;
+  return "blob" in part.resource ? part.resource.blob : Buffer.from(part.resource.text).toString("base64");
+}
+
+function readContent(said: unknown, blobs: readonly (string | undefined)[]): ReadResourceResult["contents"] {
+  const { uri, mimeType, text, blob, artifact }: Readonly<Record<string, unknown>> = Object(said);
   if (typeof uri !== "string") return [];
   const kind = typeof mimeType === "string" ? { mimeType } : {};
   if (typeof text === "string") return [{ uri, ...kind, text }];
-  return typeof blob === "string" ? [{ uri, ...kind, blob }] : [];
+  const bytes = typeof artifact === "number" ? blobs[artifact] : blob;
+  return typeof bytes === "string" ? [{ uri, ...kind, blob: bytes }] : [];
 }

@@ -23,6 +23,8 @@ const NOTES_MAX = 1_000;
 const COMPLETED_SESSIONS = 1_000;
 /** The most of a transcript that is given out, UTF-16 code units; its end counts. */
 const TRANSCRIPT_LIMIT_CHARS = 1_000_000;
+/** Behind the own ones come those that are passed on; their cursors begin with this. */
+const PASSED = "p";
 const ARTIFACT_URI = /^clawd:\/\/artifact\/([^/?#]+)\/([^/?#]+)$/;
 const URI = /^clawd:\/\/(session|note)\/([^/?#]+)$/;
 
@@ -58,9 +60,6 @@ export function sessionOf(uri: string): string | undefined {
   const [, kind, id] = URI.exec(uri) ?? [];
   return kind === "session" ? id : undefined;
 }
-
-/** Behind the own ones come those that are passed on; their cursors begin with this. */
-const PASSED = "p";
 
 /** Sessions, newest first, then notes, newest first, then what is passed on. The cursor is how many came before. */
 export async function listResources(

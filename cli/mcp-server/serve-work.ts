@@ -2,18 +2,24 @@ import {
   type CallToolResult,
   type InputRequiredResult,
   inputRequired,
+  inputResponse,
+  isSpecType,
   ProtocolError,
   ProtocolErrorCode,
   type ServerContext,
 } from "@modelcontextprotocol/server";
 import { SessionService } from "../../proto/gen/clawd/v1/session_pb.ts";
+import { thrownText } from "../trouble.ts";
 import type { House } from "./house.ts";
+import { readSampled, samplingParams } from "./lend-model.ts";
 import { questionForm, type Reply, readReply } from "./question-form.ts";
 import type { Held, Visitor } from "./visitor.ts";
-import { failedResult, type OpenQuestion, type Work } from "./work.ts";
+import { type Asked, failedResult, type OpenQuestion, type OpenWish, type Work } from "./work.ts";
 
 /** How long a client's person may take over a form, milliseconds: longer than the daemon lets a question stand. */
 const FORM_LIMIT_MS = 10 * 60_000;
+/** How long a client's model, and the person who is asked about it, may take, milliseconds. */
+const SAMPLING_LIMIT_MS = 10 * 60_000;
 const PROGRESS_LIMIT_CHARS = 2_000;
 
 export type Desk = {
@@ -43,11 +49,24 @@ export function takeHeld({ visitor }: Desk, ctx: ServerContext, request: string)
 }
 
 /** Goes on with work after its client's answer. */
-export async function resumeWork(desk: Desk, ctx: ServerContext, { work, question, request }: Held): Promise<Answer> {
-  const reply = readReply(ctx.mcpReq.inputResponses?.[question.question.approvalId], question.question);
-  // An answer that cannot be read is no yes.
-  await settle(desk, work, question, reply ?? "dismissed");
+export async function resumeWork(desk: Desk, ctx: ServerContext, { work, asked, request }: Held): Promise<Answer> {
+  const { inputResponses } = ctx.mcpReq;
+  if (asked.kind === "question") {
+    const reply = readReply(inputResponses?.[keyOf(asked)], asked.asked.question);
+    // An answer that cannot be read is no yes.
+    await settle(desk, work, asked.asked, reply ?? "dismissed");
+  } else {
+    const view = inputResponse(inputResponses, keyOf(asked));
+    const none = { problem: "the client came back without what its model says" };
+    const isAnswer = view.kind === "sampling" && isSpecType.CreateMessageResult(view.result);
+    asked.asked.answer(isAnswer ? readSampled(view.result) : none);
+  }
   return serveWork(desk, ctx, work, request);
+}
+
+/** What the client's answer is found by. The daemon's name of a wish is a secret that nobody else needs. */
+function keyOf(one: Asked): string {
+  return one.kind === "question" ? one.asked.question.approvalId : "model";
 }
 
 /** Waits for the end of work, with the client's person asked on the way. A request that is cancelled stops it. */
@@ -62,25 +81,34 @@ export async function serveWork(desk: Desk, ctx: ServerContext, work: Work, requ
     for (;;) {
       const next = await work.next();
       if (next.kind === "result") return next.result;
-      const { asked } = next;
-      const { approvalId } = asked.question;
-      if (!desk.canAnswer || !desk.visitor.claim(approvalId)) continue;
+      if (next.kind === "question" && (!desk.canAnswer || !desk.visitor.claim(keyOf(next)))) continue;
       if (desk.era === "legacy") {
-        await askNow(desk, ctx, work, asked);
+        // A model takes its time, and a question can be answered meanwhile.
+        if (next.kind === "wish") void askModelNow(ctx, next.asked);
+        else await askNow(desk, ctx, work, next.asked);
         continue;
       }
-      const requestState = desk.visitor.hold({ work, question: asked, request });
+      const requestState = desk.visitor.hold({ work, asked: next, request });
       if (requestState === undefined) {
         work.stop();
         return failedResult("too many calls of this client wait for an answer", "answer some of them first");
       }
-      const form = inputRequired.elicit(questionForm(asked.question));
-      return inputRequired({ inputRequests: { [approvalId]: form }, requestState });
+      const wanted =
+        next.kind === "question"
+          ? inputRequired.elicit(questionForm(next.asked.question))
+          : inputRequired.createMessage(samplingParams(next.asked.wish));
+      return inputRequired({ inputRequests: { [keyOf(next)]: wanted }, requestState });
     }
   } finally {
     signal.removeEventListener("abort", stop);
     ended();
   }
+}
+
+async function askModelNow({ mcpReq }: ServerContext, { wish, answer, over }: OpenWish): Promise<void> {
+  const options = { signal: over, timeout: SAMPLING_LIMIT_MS };
+  const asked = mcpReq.requestSampling(samplingParams(wish), options);
+  answer(await asked.then(readSampled, (cause: unknown) => ({ problem: thrownText(cause) })));
 }
 
 async function askNow(desk: Desk, ctx: ServerContext, work: Work, question: OpenQuestion): Promise<void> {

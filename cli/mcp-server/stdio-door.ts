@@ -1,7 +1,9 @@
 import { STDIO_DEFAULT_MAX_BUFFER_SIZE } from "@modelcontextprotocol/server";
 import { StdioServerTransport, serveStdio } from "@modelcontextprotocol/server/stdio";
-import { mcpServer, type Shop, tellLists } from "./mcp-server.ts";
+import { beginOnce } from "./begin-once.ts";
+import { mcpServer, tellLists } from "./mcp-server.ts";
 import { readableLines } from "./readable-lines.ts";
+import type { Shop } from "./shop.ts";
 import type { Visitor } from "./visitor.ts";
 
 /** Serves the one client at the other end of stdin and stdout. Resolves when it has left, or when the signal aborts. */
@@ -24,6 +26,7 @@ export async function serveOverStdio(
     },
     { transport: wire, onerror: (error) => complain(error.message) },
   );
+  beginOnce(wire);
   // It also ends when a client says too much at once, or hears nothing any more: then the stream need not end.
   const before = wire.onclose;
   wire.onclose = () => {

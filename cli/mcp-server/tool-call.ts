@@ -5,8 +5,8 @@ import { SessionService } from "../../proto/gen/clawd/v1/session_pb.ts";
 import { ok } from "../trouble.ts";
 import { resultContent } from "./artifact-content.ts";
 import type { House } from "./house.ts";
-import { type AskClient, lendModel } from "./lend-model.ts";
-import { failedResult, openWork, type Step, type Work } from "./work.ts";
+import { lendModel } from "./lend-model.ts";
+import { failedResult, type OpenWish, openWork, type Step, type Work } from "./work.ts";
 
 export type ToolCall = {
   readonly sessionId: string;
@@ -17,8 +17,8 @@ export type ToolCall = {
   readonly yolo: boolean;
   /** True when the client's person can be asked. */
   readonly canAnswer: boolean;
-  /** The client's model, for what tools would ask a model of the house; undefined for the house's. */
-  readonly askClient: AskClient | undefined;
+  /** True where tools that would ask a model of the house ask the client's. */
+  readonly lends: boolean;
 };
 
 /** Words for programs; the text of the result has the reasons. */
@@ -34,18 +34,20 @@ const STATUS_WORDS: Readonly<Record<number, string>> = {
 /** Calls a tool of the daemon's. Hanging up is what stops it: also when this process is killed. */
 export function callTool(house: House, call: ToolCall): Work {
   const hangUp = new AbortController();
-  return openWork(follow(house, call, hangUp.signal), () => hangUp.abort());
+  const ask = (wish: OpenWish) => work.wish(wish);
+  const work = openWork(follow(house, call, ask, hangUp.signal), () => hangUp.abort());
+  return work;
 }
 
 async function* follow(
   house: House,
-  { allow, askClient, ...call }: ToolCall,
+  { allow, lends, ...call }: ToolCall,
+  ask: (wish: OpenWish) => void,
   signal: AbortSignal,
 ): AsyncGenerator<Step, CallToolResult, undefined> {
   const ended = new AbortController();
   try {
-    const lender =
-      askClient === undefined ? ok("") : await lendModel(house, askClient, AbortSignal.any([signal, ended.signal]));
+    const lender = lends ? await lendModel(house, ask, AbortSignal.any([signal, ended.signal])) : ok("");
     if (!lender.ok) return failedResult(lender.trouble.message, lender.trouble.hint);
     return yield* followCall(house, { ...call, allow: [...allow], lenderId: lender.value }, signal);
   } finally {
@@ -53,7 +55,7 @@ async function* follow(
   }
 }
 
-type Asked = Omit<ToolCall, "allow" | "askClient"> & { readonly allow: string[]; readonly lenderId: string };
+type Asked = Omit<ToolCall, "allow" | "lends"> & { readonly allow: string[]; readonly lenderId: string };
 
 async function* followCall(
   house: House,

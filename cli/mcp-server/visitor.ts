@@ -1,7 +1,7 @@
 import { SessionService } from "../../proto/gen/clawd/v1/session_pb.ts";
 import { ok, type Result } from "../trouble.ts";
 import type { House } from "./house.ts";
-import type { OpenQuestion, Work } from "./work.ts";
+import type { Asked, Work } from "./work.ts";
 
 /** Work that waits for its client to come back with an answer; more than one client's person can look at. */
 const HELD_MAX = 32;
@@ -13,7 +13,7 @@ const UNDER_WAY_MAX = 64;
 const ASKED_MAX = 1_000;
 
 /** What a request was about, so that an answer is taken for no other. */
-export type Held = { readonly work: Work; readonly question: OpenQuestion; readonly request: string };
+export type Held = { readonly work: Work; readonly asked: Asked; readonly request: string };
 
 /** One client and what it began here. */
 export type Visitor = {

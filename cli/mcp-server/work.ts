@@ -1,5 +1,7 @@
 import type { CallToolResult } from "@modelcontextprotocol/server";
 import type { ApprovalAsked } from "../../proto/gen/clawd/v1/event_pb.ts";
+import type { ModelWish } from "../../proto/gen/clawd/v1/session_pb.ts";
+import type { LentAnswer } from "./lend-model.ts";
 
 /** What is heard of something under way. */
 export type Step =
@@ -14,15 +16,27 @@ export type OpenQuestion = {
   readonly over: AbortSignal;
 };
 
-/** What comes next of something under way. */
-export type Next =
+/** What the client's model is to answer. `over` aborts when nobody waits for that any more. */
+export type OpenWish = {
+  readonly wish: ModelWish;
+  readonly answer: (said: LentAnswer) => void;
+  readonly over: AbortSignal;
+};
+
+/** What a client is asked for. */
+export type Asked =
   | { readonly kind: "question"; readonly asked: OpenQuestion }
-  | { readonly kind: "result"; readonly result: CallToolResult };
+  | { readonly kind: "wish"; readonly asked: OpenWish };
+
+/** What comes next of something under way. */
+export type Next = Asked | { readonly kind: "result"; readonly result: CallToolResult };
 
 /** A call or a turn under way: it goes on between the questions to its client, which may come in requests of their own. */
 export type Work = {
-  /** The next question, or the result. */
+  /** The next question or wish, or the result. */
   next(): Promise<Next>;
+  /** Puts a wish for the client's model among the questions. */
+  wish(wanted: OpenWish): void;
   /** Hears of progress from here on, in the place of whoever did before. */
   onProgress(hear: (text: string) => void): void;
   /** Gives it up; the result says so soon. */
@@ -34,6 +48,7 @@ export type Work = {
  * @param stop makes `steps` end soon
  */
 export function openWork(steps: AsyncGenerator<Step, CallToolResult, undefined>, stop: () => void): Work {
+  const wishes: OpenWish[] = [];
   const open = new Map<string, { readonly asked: OpenQuestion; readonly over: AbortController; told: boolean }>();
   let hearProgress = (_text: string): void => {};
   let wake = (): void => {};
@@ -80,10 +95,17 @@ export function openWork(steps: AsyncGenerator<Step, CallToolResult, undefined>,
           fresh.told = true;
           return { kind: "question", asked: fresh.asked };
         }
+        const wish = wishes.shift();
+        if (wish?.over.aborted === true) continue;
+        if (wish !== undefined) return { kind: "wish", asked: wish };
         await new Promise<void>((resolve) => {
           wake = resolve;
         });
       }
+    },
+    wish(wanted) {
+      wishes.push(wanted);
+      wake();
     },
     onProgress(hear) {
       hearProgress = hear;

@@ -23,7 +23,7 @@ import type { DaemonAdmin } from "../domain/admin.ts";
 import { NO_HOOKS } from "../domain/hook.ts";
 import { openJournal } from "../journal/jsonl-journal.ts";
 import { sessionRegistry } from "../session/session-registry.ts";
-import { DEFAULT_LIMITS } from "../session/turn-context.ts";
+import { DEFAULT_LIMITS } from "../session/turn/turn-context.ts";
 import type { Admin } from "./admin-services.ts";
 import { openGateway } from "./gateway.ts";
 

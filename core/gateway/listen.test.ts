@@ -4,6 +4,7 @@ import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
+import { IDLE_LIMIT_MS as CLIENT_IDLE_LIMIT_MS } from "../../cli/connection.ts";
 import { listenOnSocket } from "./listen.ts";
 
 test("a client that stalls loses its connection; one that waits for its answer does not", async () => {
@@ -41,4 +42,21 @@ test("a client that stalls loses its connection; one that waits for its answer d
   await Promise.all(left);
   held.end("at last");
   expect(await answered.promise).toBe(200);
+});
+
+test("a connection that is not used is kept ten times as long as clients keep theirs", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "clawd-listen-"));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  const socketPath = join(folder, "d.sock");
+  const door = await listenOnSocket(socketPath, (_request, response) => void response.end());
+  if (!door.ok) throw new Error(door.failure.message);
+  onTestFinished(() => door.value.close());
+  const { promise, resolve } = Promise.withResolvers<unknown>();
+  const asked = request({ socketPath, headers: { connection: "keep-alive" } }, (response) => {
+    response.resume();
+    resolve(response.headers["keep-alive"]);
+  });
+  asked.end();
+  const keptMs = Number(/^timeout=(\d+)$/.exec(String(await promise))?.[1]) * 1_000;
+  expect(keptMs).toBeGreaterThanOrEqual(10 * CLIENT_IDLE_LIMIT_MS);
 });

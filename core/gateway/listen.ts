@@ -17,6 +17,11 @@ const CONNECTION_LIMIT = 1024;
 const FIRST_BYTES_LIMIT_MS = 10_000;
 /** Time in which a request over HTTP/1.1 must have come, its headers and then all of it, milliseconds. */
 const REQUEST_LIMIT_MS = 30_000;
+/**
+ * How long a connection that is not used is kept, milliseconds: much longer than clients keep theirs. Where both sides end
+ * it at the same time, the one that is busy then ends one that a request has just come through.
+ */
+const IDLE_LIMIT_MS = 120_000;
 /** How often that is looked at, milliseconds. */
 const LOOK_EVERY_MS = 5_000;
 /** Calls at once on one connection that speaks HTTP/2. */
@@ -78,7 +83,10 @@ function sameSecret(given: string, wanted: string): boolean {
 
 /** One listener for both HTTP versions: the first bytes of a connection say which. */
 function door(handler: Handler, { firstBytesMs, requestMs, lookEveryMs }: Patience): Server {
-  const limits = { headersTimeout: requestMs, requestTimeout: requestMs, connectionsCheckingInterval: lookEveryMs };
+  const limits = {
+    ...{ headersTimeout: requestMs, requestTimeout: requestMs, connectionsCheckingInterval: lookEveryMs },
+    keepAliveTimeout: IDLE_LIMIT_MS,
+  };
   const http1 = createHttp1(limits, handler);
   // It never listens itself; told that it does, it begins to watch over the time that requests take.
   http1.emit("listening");

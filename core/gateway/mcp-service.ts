@@ -8,7 +8,8 @@ import { readFolder } from "./folder-path.ts";
 /** The doors to the servers of the Model Context Protocol. */
 export function routeMcp(router: ConnectRouter, mcp: McpAdmin): void {
   router.service(McpService, {
-    async listServers({ workspace }) {
+    async listServers({ workspace, waitForOffers }, { signal }) {
+      if (waitForOffers) await mcp.learned(signal);
       const { servers, problems } = await mcp.list(workspace);
       return { servers: [...servers], problems: problems.map(failureToProto) };
     },
@@ -43,6 +44,11 @@ export function routeMcp(router: ConnectRouter, mcp: McpAdmin): void {
     async *followResources({ name, workspace, uris }, { signal }) {
       for await (const uri of mcp.followResources(name, unwrap(readFolder(workspace)), uris, signal))
         yield { uri: unwrap(uri) };
+    },
+    async completeArgument({ name, workspace, ...argument }, { signal }) {
+      const found = unwrap(await mcp.complete(name, unwrap(readFolder(workspace)), argument, signal));
+      const { values, total, hasMore } = found;
+      return { values: [...values], hasMore, ...(total === undefined ? {} : { total }) };
     },
     async reloadServers() {
       const { servers, problems } = await mcp.reload();

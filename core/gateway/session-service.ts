@@ -62,8 +62,8 @@ export function sessionService(sessions: SessionRegistry, daemon: DaemonAdmin): 
     async *lendModel(_request, { signal }) {
       for await (const news of sessions.lendModel(signal)) yield wireLenderNews(news);
     },
-    async answerLent({ wishId, ...answer }) {
-      unwrap(sessions.answerLent(wishId, answer));
+    async answerLent({ wishId, tokens, ...answer }) {
+      unwrap(sessions.answerLent(wishId, { ...answer, tokens }));
       return {};
     },
     async *readArtifact({ sessionId, artifactId }) {

@@ -8,6 +8,7 @@ export const BEGIN_LOGIN = "clawd/begin-login";
 export const FINISH_LOGIN = "clawd/finish-login";
 export const LIST_RESOURCES = "clawd/list-resources";
 export const FOLLOW_RESOURCES = "clawd/follow-resources";
+export const COMPLETE_ARGUMENT = "clawd/complete-argument";
 /** The secret in which stands that a server wants a login; the daemon looks whether it is there. */
 export const LOGIN_CHALLENGE = "challenge";
 

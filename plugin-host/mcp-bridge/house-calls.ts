@@ -1,5 +1,5 @@
 import type { JsonObject } from "@bufbuild/protobuf";
-import { FOLLOW_RESOURCES, LIST_RESOURCES } from "./bridge-settings.ts";
+import { COMPLETE_ARGUMENT, FOLLOW_RESOURCES, LIST_RESOURCES } from "./bridge-settings.ts";
 import { classified } from "./failure-class.ts";
 import type { McpSession } from "./mcp-session.ts";
 import type { ResourceNews } from "./resource-news.ts";
@@ -10,7 +10,7 @@ const MAX_FOLLOWED = 64;
 
 /** What of a server's resources the daemon alone asks about, for programs that pass them on. */
 export function isHouseCall(name: string): boolean {
-  return name === LIST_RESOURCES || name === FOLLOW_RESOURCES;
+  return name === LIST_RESOURCES || name === FOLLOW_RESOURCES || name === COMPLETE_ARGUMENT;
 }
 
 export type HouseCallParts = {
@@ -22,16 +22,29 @@ export type HouseCallParts = {
   readonly tell: (line: string) => void;
 };
 
-/** Gives the rows as JSON; following gives nothing, and tells of each address that changed. Throws what the library throws. */
+/** Gives rows or completions as JSON; following gives nothing, and tells of each address that changed. Throws what the library throws. */
 export async function runHouseCall(name: string, args: JsonObject, parts: HouseCallParts): Promise<string> {
   const { session, news, signal, tell } = parts;
   if (name === LIST_RESOURCES) return listRows(parts);
+  if (name === COMPLETE_ARGUMENT) return complete(parts, args);
   const uris = (Array.isArray(args.uris) ? args.uris : []).filter((uri) => typeof uri === "string");
   if (uris.length > MAX_FOLLOWED) throw classified("invalid_input", `${MAX_FOLLOWED} resources are followed at most`);
   if (uris.length > 0 && !session.has.subscriptions)
     throw classified("not_found", "the server tells of no changes of its resources", "");
   await news.follow(session, uris, tell, signal);
   return "";
+}
+
+async function complete({ session, signal }: HouseCallParts, args: JsonObject): Promise<string> {
+  if (!session.has.completions) return JSON.stringify({ values: [] });
+  const { uriTemplate = "", argument = "", value = "", others = {} } = args;
+  const params = {
+    ref: { type: "ref/resource", uri: uriTemplate },
+    argument: { name: argument, value },
+    ...(Object.keys(Object(others)).length === 0 ? {} : { context: { arguments: others } }),
+  };
+  const { completion = {} } = await session.ask("completion/complete", params, { signal });
+  return JSON.stringify(completion);
 }
 
 async function listRows({ session, reads, signal }: HouseCallParts): Promise<string> {

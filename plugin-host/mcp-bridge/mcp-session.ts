@@ -3,6 +3,7 @@ import { pathToFileURL } from "node:url";
 import type { JsonObject } from "@bufbuild/protobuf";
 import { Client, type CreateMessageResult, type StandardSchemaV1, type Transport } from "@modelcontextprotocol/client";
 import { BRIDGE_VERSION, type BridgeSettings } from "./bridge-settings.ts";
+import { isObject } from "./json-object.ts";
 import type { Elicited } from "./questions.ts";
 import { watchSilence } from "./silence.ts";
 import { isWrongWay } from "./transport.ts";
@@ -29,6 +30,7 @@ type Method =
   | "resources/subscribe"
   | "resources/unsubscribe"
   | "prompts/get"
+  | "completion/complete"
   | "tools/list"
   | "resources/list"
   | "resources/templates/list"
@@ -41,7 +43,7 @@ export type McpSession = {
   readonly serverName: string;
   /** Which version of the protocol both speak. */
   readonly version: string;
-  readonly has: { readonly resources: boolean; readonly subscriptions: boolean };
+  readonly has: { readonly resources: boolean; readonly subscriptions: boolean; readonly completions: boolean };
   /** Everything of a list, page by page, that stands in `field`; nothing of what it does not have. Throws what the library throws. */
   list(method: Method & `${string}/list`, field: string, waiting?: Waiting): Promise<readonly JsonObject[]>;
   /** `onProgress` hears a line for whoever waits. Throws what the library throws, and `SilenceError`. */
@@ -116,7 +118,7 @@ export async function connectTo(
     }, signal);
   }
 
-  const { tools, prompts, resources } = client.getServerCapabilities() ?? {};
+  const { tools, prompts, resources, completions } = client.getServerCapabilities() ?? {};
   const offered = new Map<string, boolean>([
     ["tools/list", tools !== undefined],
     ["prompts/list", prompts !== undefined],
@@ -126,7 +128,11 @@ export async function connectTo(
   return {
     serverName: client.getServerVersion()?.name ?? settings.server,
     version: client.getNegotiatedProtocolVersion() ?? "",
-    has: { resources: resources !== undefined, subscriptions: resources?.subscribe === true },
+    has: {
+      resources: resources !== undefined,
+      subscriptions: resources?.subscribe === true,
+      completions: completions !== undefined,
+    },
     async list(method, field, waiting) {
       if (offered.get(method) !== true) return [];
       const found: JsonObject[] = [];
@@ -191,8 +197,4 @@ async function dial(
     }
   }
   throw new Error("there is no way to a server without one");
-}
-
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -1,6 +1,6 @@
-import type { JsonObject } from "@bufbuild/protobuf";
 import type { OfferedCommand, OfferedTool } from "../sdk/plugin.ts";
 import { isHouseCall } from "./house-calls.ts";
+import { isObject } from "./json-object.ts";
 import { isLoginCall } from "./login.ts";
 import type { McpSession } from "./mcp-session.ts";
 import { type Prompt, readPrompt, takenArguments } from "./prompts.ts";
@@ -57,8 +57,4 @@ export async function offerOf(session: McpSession, callMs: number): Promise<Serv
 function isDeeper(value: unknown, levels: number): boolean {
   if (typeof value !== "object" || value === null) return false;
   return levels === 0 || Object.values(value).some((one) => isDeeper(one, levels - 1));
-}
-
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -1,4 +1,5 @@
 import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
+import { isObject } from "./json-object.ts";
 
 /** Of a prompt, as far as programs hear of them. */
 const MAX_ARGUMENTS = 64;
@@ -96,8 +97,4 @@ function contentText(content: JsonValue | undefined): string {
   if (isObject(resource) && typeof resource.text === "string")
     return `[resource ${String(resource.uri ?? "")}]\n${resource.text}`;
   return `[${String(content.type ?? "something")} that cannot be said in words]`;
-}
-
-function isObject(value: JsonValue | undefined): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

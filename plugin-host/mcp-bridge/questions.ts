@@ -1,5 +1,6 @@
 import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
 import type { CallHost } from "../sdk/plugin.ts";
+import { isObject } from "./json-object.ts";
 
 /** The most that the host takes for a question. */
 const QUESTION_CHARS = 500;
@@ -58,8 +59,4 @@ function cut(text: string, chars: number): string {
 
 function textOf(value: JsonValue | undefined): string {
   return typeof value === "string" ? value : "";
-}
-
-function isObject(value: JsonValue | undefined): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

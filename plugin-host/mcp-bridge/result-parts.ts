@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
 import type { Host, ResultPart } from "../sdk/plugin.ts";
 
-const DEFAULT_MIME = "application/octet-stream";
+export const DEFAULT_MIME = "application/octet-stream";
 /** Parts of one answer that are passed on; what is left of it is named in a line. */
 export const MAX_PARTS = 512;
 /** Of these, how many are kept as artifacts: each is a file, and an event of its own. */
@@ -36,7 +36,7 @@ export async function partsOf(answer: CallAnswer, host: Host): Promise<readonly 
 
 /** The contents of resources: their texts under their addresses, or their bytes, within the same limits. */
 export function resourceParts(contents: readonly JsonValue[], host: Host): Promise<readonly ResultPart[]> {
-  return gather(contents, (content) => (isObject(content) ? resourcePiece(content) : undefined), host);
+  return gather(contents, (content) => (isJsonObject(content) ? resourcePiece(content) : undefined), host);
 }
 
 /** What a failed call says, for its message. */
@@ -44,7 +44,7 @@ export function textOf(answer: CallAnswer): string {
   const content = Array.isArray(answer.content) ? answer.content : [];
   let said = "";
   for (const block of content) {
-    const text = isObject(block) && block.type === "text" ? block.text : undefined;
+    const text = isJsonObject(block) && block.type === "text" ? block.text : undefined;
     if (typeof text !== "string" || text === "") continue;
     said += said === "" ? text : `\n${text}`;
     if (said.length > MAX_FAILURE_CHARS) break;
@@ -92,7 +92,7 @@ function sayLeft(left: ReadonlyMap<string, number>): string {
 }
 
 function pieceOf(block: JsonValue): Piece | undefined {
-  if (!isObject(block)) return undefined;
+  if (!isJsonObject(block)) return undefined;
   switch (block.type) {
     case "text":
       return typeof block.text === "string" ? { kind: "text", text: block.text } : undefined;
@@ -100,7 +100,7 @@ function pieceOf(block: JsonValue): Piece | undefined {
     case "audio":
       return bytesPiece(block.type, block.data, block.mimeType);
     case "resource":
-      return isObject(block.resource) ? resourcePiece(block.resource) : undefined;
+      return isJsonObject(block.resource) ? resourcePiece(block.resource) : undefined;
     case "resource_link": {
       const name = block.name === undefined ? "" : `, ${String(block.name)}`;
       return { kind: "link", text: `[resource ${String(block.uri ?? "")}${name}]` };
@@ -125,6 +125,6 @@ function bytesPiece(kind: string, base64: JsonValue | undefined, mimeType: JsonV
   return { kind, base64, mimeType: typeof mimeType === "string" && mimeType !== "" ? mimeType : DEFAULT_MIME };
 }
 
-function isObject(value: JsonValue | undefined): value is JsonObject {
+export function isJsonObject(value: JsonValue | undefined): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }

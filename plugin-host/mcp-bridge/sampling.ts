@@ -3,6 +3,7 @@ import { Code, ConnectError } from "@connectrpc/connect";
 import { type CreateMessageResult, ProtocolError, ProtocolErrorCode } from "@modelcontextprotocol/client";
 import type { CallHost, WordsWanted } from "../sdk/plugin.ts";
 import type { FailureCategory } from "./failure-class.ts";
+import { isObject } from "./json-object.ts";
 
 /** What the protocol has for a person who says no. */
 const USER_REJECTED = -1;
@@ -86,8 +87,4 @@ function readMessage(message: JsonValue): WordsWanted["messages"][number] {
 
 function invalid(message: string): ProtocolError {
   return refusal("invalid_input", ProtocolErrorCode.InvalidParams, message);
-}
-
-function isObject(value: JsonValue | undefined): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -23,9 +23,11 @@ export type VisitorOptions = {
   readonly era?: "legacy" | "modern";
   /** What its own model answers to words; undefined for a client without one. */
   readonly model?: (words: string) => Promise<string>;
+  /** The tokens that it says its answers take; undefined for a client that does not say. */
+  readonly usage?: { readonly inputTokens: number; readonly outputTokens: number };
 };
 
-function newClient({ name = "tester", person, era = "legacy", model }: VisitorOptions): Client {
+function newClient({ name = "tester", person, era = "legacy", model, usage }: VisitorOptions): Client {
   const client = new Client(
     { name, version: "1.0" },
     {
@@ -39,7 +41,8 @@ function newClient({ name = "tester", person, era = "legacy", model }: VisitorOp
   if (model !== undefined) {
     client.setRequestHandler("sampling/createMessage", async ({ params }) => {
       const text = await model(JSON.stringify(params.messages));
-      return { role: "assistant", content: { type: "text", text }, model: "theirs", stopReason: "endTurn" };
+      const answer = { role: "assistant" as const, content: { type: "text" as const, text }, model: "theirs" };
+      return { ...answer, stopReason: "endTurn", ...(usage === undefined ? {} : { _meta: { usage } }) };
     });
   }
   if (person !== undefined) {

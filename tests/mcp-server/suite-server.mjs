@@ -16,14 +16,18 @@ const ask = (method, params) =>
     send({ id: `s${asked}`, method, params });
   });
 
+// The scheme that one of several servers of this program has to itself, and whether it has a tool with the name of the bridge's own.
+const [mine = "", ownReader = ""] = process.argv.slice(2);
 const tools = [
   { name: "sample", inputSchema: { type: "object", properties: { prompt: { type: "string" } } } },
   { name: "touch", inputSchema: { type: "object", properties: { uri: { type: "string" } } } },
   { name: "grow", inputSchema: { type: "object" } },
+  ...(ownReader === "" ? [] : [{ name: "read_resource", inputSchema: { type: "object" } }]),
 ];
 const prompts = [
   { name: "with-resource", arguments: [{ name: "resourceUri", description: "what to embed", required: true }] },
   { name: "with-image", description: "a picture and a word" },
+  { name: "too-long", description: "more than is passed on" },
 ];
 const resources = [
   { uri: "test://static-text", name: "text", mimeType: "text/plain" },
@@ -38,6 +42,8 @@ const said = {
 };
 
 function read(uri) {
+  if (uri === "test://long") return { mimeType: "text/plain", text: "long ".repeat(100_000) };
+  if (mine !== "" && uri.startsWith(`${mine}://`)) return { mimeType: "text/plain", text: `${mine} has it` };
   const [, id] = /^test:\/\/template\/([^/]+)\/data$/.exec(uri) ?? [];
   if (id !== undefined) return { mimeType: "application/json", text: JSON.stringify({ id, templateTest: true }) };
   const found = said[uri];
@@ -67,7 +73,7 @@ async function answer({ method, params }) {
     case "initialize":
       return {
         protocolVersion: params.protocolVersion,
-        capabilities: { tools: {}, prompts: {}, resources: { subscribe: true, listChanged: true } },
+        capabilities: { tools: {}, prompts: {}, completions: {}, resources: { subscribe: true, listChanged: true } },
         serverInfo: { name: "suite", version: "1" },
       };
     case "tools/list":
@@ -77,6 +83,7 @@ async function answer({ method, params }) {
     case "prompts/list":
       return { prompts };
     case "prompts/get": {
+      if (params.name === "too-long") return { messages: [user(text("long ".repeat(1_000_000)))] };
       const first =
         params.name === "with-image"
           ? { type: "image", data: PIXEL, mimeType: "image/png" }
@@ -89,7 +96,17 @@ async function answer({ method, params }) {
     case "resources/list":
       return { resources: [...resources, ...more] };
     case "resources/templates/list":
-      return { resourceTemplates: [{ uriTemplate: "test://template/{id}/data", name: "by id" }] };
+      return {
+        resourceTemplates: [
+          { uriTemplate: "test://template/{id}/data", name: "by id" },
+          ...(mine === "" ? [] : [{ uriTemplate: `${mine}://{path}`, name: "of its own" }]),
+        ],
+      };
+    case "completion/complete": {
+      const places = ["paris", "park", "rome"].filter((one) => one.startsWith(params.argument.value));
+      const values = [...places, ...Object.values(params.context?.arguments ?? {})];
+      return { completion: { values, total: values.length, hasMore: false } };
+    }
     case "resources/read":
       return { contents: [{ uri: params.uri, ...read(params.uri) }] };
     case "resources/subscribe":

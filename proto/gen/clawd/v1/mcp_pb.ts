@@ -13,7 +13,7 @@ import type { JsonObject, Message } from "@bufbuild/protobuf";
  * Describes the file clawd/v1/mcp.proto.
  */
 export const file_clawd_v1_mcp: GenFile = /*@__PURE__*/
-  fileDesc("ChJjbGF3ZC92MS9tY3AucHJvdG8SCGNsYXdkLnYxIicKEkxpc3RTZXJ2ZXJzUmVxdWVzdBIRCgl3b3Jrc3BhY2UYASABKAkiYAoTTGlzdFNlcnZlcnNSZXNwb25zZRIkCgdzZXJ2ZXJzGAEgAygLMhMuY2xhd2QudjEuTWNwU2VydmVyEiMKCHByb2JsZW1zGAIgAygLMhEuY2xhd2QudjEuRmFpbHVyZSKOAwoJTWNwU2VydmVyEgwKBG5hbWUYASABKAkSDgoGcGx1Z2luGAIgASgJEgwKBGZpbGUYAyABKAkSEQoJd29ya3NwYWNlGAQgASgJEhEKCXRyYW5zcG9ydBgFIAEoCRIPCgdjb21tYW5kGAYgAygJEgsKA3VybBgHIAEoCRIRCgllbnZfbmFtZXMYCCADKAkSFAoMaGVhZGVyX25hbWVzGAkgAygJEg8KB2dyYW50ZWQYCiADKAkSIAoFdG9vbHMYCyADKAsyES5jbGF3ZC52MS5NY3BUb29sEhEKCXdhaXRzX2ZvchgMIAEoCRIOCgZzaGEyNTYYDSABKAkSJgoFZW50cnkYDiABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EiIKB2ZhaWx1cmUYDyABKAsyES5jbGF3ZC52MS5GYWlsdXJlEiUKB3BhY2thZ2UYECABKAsyFC5jbGF3ZC52MS5NY3BQYWNrYWdlEhAKCGRpc2FibGVkGBEgASgIEg0KBWhlYXJkGBIgASgIImcKCk1jcFBhY2thZ2USDgoGd2FudGVkGAEgAygJEgwKBG5hbWUYAiABKAkSDwoHdmVyc2lvbhgDIAEoCRIRCglpbnRlZ3JpdHkYBCABKAkSFwoPc2tpcHBlZF9zY3JpcHRzGAUgAygJIlIKB01jcFRvb2wSDAoEbmFtZRgBIAEoCRITCgtzZXJ2ZXJfbmFtZRgCIAEoCRITCgtkZXNjcmlwdGlvbhgDIAEoCRIPCgdjaGFuZ2VkGAQgASgIIk4KEUFkZFNlcnZlcnNSZXF1ZXN0EigKB3NlcnZlcnMYASABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0Eg8KB3JlcGxhY2UYAiABKAgiMQoSQWRkU2VydmVyc1Jlc3BvbnNlEg0KBW5hbWVzGAEgAygJEgwKBGZpbGUYAiABKAkiIwoTUmVtb3ZlU2VydmVyUmVxdWVzdBIMCgRuYW1lGAEgASgJIiQKFFJlbW92ZVNlcnZlclJlc3BvbnNlEgwKBGZpbGUYASABKAkiRwoUQXBwcm92ZVNlcnZlclJlcXVlc3QSDAoEbmFtZRgBIAEoCRIRCgl3b3Jrc3BhY2UYAiABKAkSDgoGc2hhMjU2GAMgASgJIhcKFUFwcHJvdmVTZXJ2ZXJSZXNwb25zZSI2ChNVcGRhdGVTZXJ2ZXJSZXF1ZXN0EgwKBG5hbWUYASABKAkSEQoJd29ya3NwYWNlGAIgASgJIk0KFFVwZGF0ZVNlcnZlclJlc3BvbnNlEiUKB3BhY2thZ2UYASABKAsyFC5jbGF3ZC52MS5NY3BQYWNrYWdlEg4KBmJlZm9yZRgCIAEoCSIWChRSZWxvYWRTZXJ2ZXJzUmVxdWVzdCJNChVSZWxvYWRTZXJ2ZXJzUmVzcG9uc2USDwoHc2VydmVycxgBIAEoDRIjCghwcm9ibGVtcxgCIAMoCzIRLmNsYXdkLnYxLkZhaWx1cmUiNwoRQmVnaW5Mb2dpblJlcXVlc3QSDAoEbmFtZRgBIAEoCRIUCgxyZWRpcmVjdF91cmwYAiABKAkiLwoSQmVnaW5Mb2dpblJlc3BvbnNlEhkKEWF1dGhvcml6YXRpb25fdXJsGAEgASgJIjEKEkZpbmlzaExvZ2luUmVxdWVzdBIMCgRuYW1lGAEgASgJEg0KBXF1ZXJ5GAIgASgJIhUKE0ZpbmlzaExvZ2luUmVzcG9uc2UiNwoUTGlzdFJlc291cmNlc1JlcXVlc3QSDAoEbmFtZRgBIAEoCRIRCgl3b3Jrc3BhY2UYAiABKAkilgEKFUxpc3RSZXNvdXJjZXNSZXNwb25zZRIqCglyZXNvdXJjZXMYASADKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EioKCXRlbXBsYXRlcxgCIAMoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSEQoJcmVhZF90b29sGAMgASgJEhIKCnN1YnNjcmliZXMYBCABKAgiRwoWRm9sbG93UmVzb3VyY2VzUmVxdWVzdBIMCgRuYW1lGAEgASgJEhEKCXdvcmtzcGFjZRgCIAEoCRIMCgR1cmlzGAMgAygJIiYKF0ZvbGxvd1Jlc291cmNlc1Jlc3BvbnNlEgsKA3VyaRgBIAEoCSIdCg1Mb2dvdXRSZXF1ZXN0EgwKBG5hbWUYASABKAkiEAoOTG9nb3V0UmVzcG9uc2Uy4QYKCk1jcFNlcnZpY2USSgoLTGlzdFNlcnZlcnMSHC5jbGF3ZC52MS5MaXN0U2VydmVyc1JlcXVlc3QaHS5jbGF3ZC52MS5MaXN0U2VydmVyc1Jlc3BvbnNlEkcKCkFkZFNlcnZlcnMSGy5jbGF3ZC52MS5BZGRTZXJ2ZXJzUmVxdWVzdBocLmNsYXdkLnYxLkFkZFNlcnZlcnNSZXNwb25zZRJNCgxSZW1vdmVTZXJ2ZXISHS5jbGF3ZC52MS5SZW1vdmVTZXJ2ZXJSZXF1ZXN0Gh4uY2xhd2QudjEuUmVtb3ZlU2VydmVyUmVzcG9uc2USUAoNQXBwcm92ZVNlcnZlchIeLmNsYXdkLnYxLkFwcHJvdmVTZXJ2ZXJSZXF1ZXN0Gh8uY2xhd2QudjEuQXBwcm92ZVNlcnZlclJlc3BvbnNlEk0KDFVwZGF0ZVNlcnZlchIdLmNsYXdkLnYxLlVwZGF0ZVNlcnZlclJlcXVlc3QaHi5jbGF3ZC52MS5VcGRhdGVTZXJ2ZXJSZXNwb25zZRJQCg1SZWxvYWRTZXJ2ZXJzEh4uY2xhd2QudjEuUmVsb2FkU2VydmVyc1JlcXVlc3QaHy5jbGF3ZC52MS5SZWxvYWRTZXJ2ZXJzUmVzcG9uc2USRwoKQmVnaW5Mb2dpbhIbLmNsYXdkLnYxLkJlZ2luTG9naW5SZXF1ZXN0GhwuY2xhd2QudjEuQmVnaW5Mb2dpblJlc3BvbnNlEkoKC0ZpbmlzaExvZ2luEhwuY2xhd2QudjEuRmluaXNoTG9naW5SZXF1ZXN0Gh0uY2xhd2QudjEuRmluaXNoTG9naW5SZXNwb25zZRJQCg1MaXN0UmVzb3VyY2VzEh4uY2xhd2QudjEuTGlzdFJlc291cmNlc1JlcXVlc3QaHy5jbGF3ZC52MS5MaXN0UmVzb3VyY2VzUmVzcG9uc2USWAoPRm9sbG93UmVzb3VyY2VzEiAuY2xhd2QudjEuRm9sbG93UmVzb3VyY2VzUmVxdWVzdBohLmNsYXdkLnYxLkZvbGxvd1Jlc291cmNlc1Jlc3BvbnNlMAESOwoGTG9nb3V0EhcuY2xhd2QudjEuTG9nb3V0UmVxdWVzdBoYLmNsYXdkLnYxLkxvZ291dFJlc3BvbnNlYgZwcm90bzM", [file_clawd_v1_failure, file_google_protobuf_struct]);
+  fileDesc("ChJjbGF3ZC92MS9tY3AucHJvdG8SCGNsYXdkLnYxIkAKEkxpc3RTZXJ2ZXJzUmVxdWVzdBIRCgl3b3Jrc3BhY2UYASABKAkSFwoPd2FpdF9mb3Jfb2ZmZXJzGAIgASgIImAKE0xpc3RTZXJ2ZXJzUmVzcG9uc2USJAoHc2VydmVycxgBIAMoCzITLmNsYXdkLnYxLk1jcFNlcnZlchIjCghwcm9ibGVtcxgCIAMoCzIRLmNsYXdkLnYxLkZhaWx1cmUijgMKCU1jcFNlcnZlchIMCgRuYW1lGAEgASgJEg4KBnBsdWdpbhgCIAEoCRIMCgRmaWxlGAMgASgJEhEKCXdvcmtzcGFjZRgEIAEoCRIRCgl0cmFuc3BvcnQYBSABKAkSDwoHY29tbWFuZBgGIAMoCRILCgN1cmwYByABKAkSEQoJZW52X25hbWVzGAggAygJEhQKDGhlYWRlcl9uYW1lcxgJIAMoCRIPCgdncmFudGVkGAogAygJEiAKBXRvb2xzGAsgAygLMhEuY2xhd2QudjEuTWNwVG9vbBIRCgl3YWl0c19mb3IYDCABKAkSDgoGc2hhMjU2GA0gASgJEiYKBWVudHJ5GA4gASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIiCgdmYWlsdXJlGA8gASgLMhEuY2xhd2QudjEuRmFpbHVyZRIlCgdwYWNrYWdlGBAgASgLMhQuY2xhd2QudjEuTWNwUGFja2FnZRIQCghkaXNhYmxlZBgRIAEoCBINCgVoZWFyZBgSIAEoCCJ1CgpNY3BQYWNrYWdlEg4KBndhbnRlZBgBIAMoCRIMCgRuYW1lGAIgASgJEg8KB3ZlcnNpb24YAyABKAkSEQoJaW50ZWdyaXR5GAQgASgJEhcKD3NraXBwZWRfc2NyaXB0cxgFIAMoCRIMCgRraW5kGAYgASgJIlIKB01jcFRvb2wSDAoEbmFtZRgBIAEoCRITCgtzZXJ2ZXJfbmFtZRgCIAEoCRITCgtkZXNjcmlwdGlvbhgDIAEoCRIPCgdjaGFuZ2VkGAQgASgIIk4KEUFkZFNlcnZlcnNSZXF1ZXN0EigKB3NlcnZlcnMYASABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0Eg8KB3JlcGxhY2UYAiABKAgiMQoSQWRkU2VydmVyc1Jlc3BvbnNlEg0KBW5hbWVzGAEgAygJEgwKBGZpbGUYAiABKAkiIwoTUmVtb3ZlU2VydmVyUmVxdWVzdBIMCgRuYW1lGAEgASgJIiQKFFJlbW92ZVNlcnZlclJlc3BvbnNlEgwKBGZpbGUYASABKAkiRwoUQXBwcm92ZVNlcnZlclJlcXVlc3QSDAoEbmFtZRgBIAEoCRIRCgl3b3Jrc3BhY2UYAiABKAkSDgoGc2hhMjU2GAMgASgJIhcKFUFwcHJvdmVTZXJ2ZXJSZXNwb25zZSI2ChNVcGRhdGVTZXJ2ZXJSZXF1ZXN0EgwKBG5hbWUYASABKAkSEQoJd29ya3NwYWNlGAIgASgJIk0KFFVwZGF0ZVNlcnZlclJlc3BvbnNlEiUKB3BhY2thZ2UYASABKAsyFC5jbGF3ZC52MS5NY3BQYWNrYWdlEg4KBmJlZm9yZRgCIAEoCSIWChRSZWxvYWRTZXJ2ZXJzUmVxdWVzdCJNChVSZWxvYWRTZXJ2ZXJzUmVzcG9uc2USDwoHc2VydmVycxgBIAEoDRIjCghwcm9ibGVtcxgCIAMoCzIRLmNsYXdkLnYxLkZhaWx1cmUiNwoRQmVnaW5Mb2dpblJlcXVlc3QSDAoEbmFtZRgBIAEoCRIUCgxyZWRpcmVjdF91cmwYAiABKAkiLwoSQmVnaW5Mb2dpblJlc3BvbnNlEhkKEWF1dGhvcml6YXRpb25fdXJsGAEgASgJIjEKEkZpbmlzaExvZ2luUmVxdWVzdBIMCgRuYW1lGAEgASgJEg0KBXF1ZXJ5GAIgASgJIhUKE0ZpbmlzaExvZ2luUmVzcG9uc2UiNwoUTGlzdFJlc291cmNlc1JlcXVlc3QSDAoEbmFtZRgBIAEoCRIRCgl3b3Jrc3BhY2UYAiABKAkilgEKFUxpc3RSZXNvdXJjZXNSZXNwb25zZRIqCglyZXNvdXJjZXMYASADKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EioKCXRlbXBsYXRlcxgCIAMoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSEQoJcmVhZF90b29sGAMgASgJEhIKCnN1YnNjcmliZXMYBCABKAgiRwoWRm9sbG93UmVzb3VyY2VzUmVxdWVzdBIMCgRuYW1lGAEgASgJEhEKCXdvcmtzcGFjZRgCIAEoCRIMCgR1cmlzGAMgAygJIiYKF0ZvbGxvd1Jlc291cmNlc1Jlc3BvbnNlEgsKA3VyaRgBIAEoCSLfAQoXQ29tcGxldGVBcmd1bWVudFJlcXVlc3QSDAoEbmFtZRgBIAEoCRIRCgl3b3Jrc3BhY2UYAiABKAkSFAoMdXJpX3RlbXBsYXRlGAMgASgJEhAKCGFyZ3VtZW50GAQgASgJEg0KBXZhbHVlGAUgASgJEj0KBm90aGVycxgGIAMoCzItLmNsYXdkLnYxLkNvbXBsZXRlQXJndW1lbnRSZXF1ZXN0Lk90aGVyc0VudHJ5Gi0KC090aGVyc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEiWgoYQ29tcGxldGVBcmd1bWVudFJlc3BvbnNlEg4KBnZhbHVlcxgBIAMoCRISCgV0b3RhbBgCIAEoDUgAiAEBEhAKCGhhc19tb3JlGAMgASgIQggKBl90b3RhbCIdCg1Mb2dvdXRSZXF1ZXN0EgwKBG5hbWUYASABKAkiEAoOTG9nb3V0UmVzcG9uc2UyvAcKCk1jcFNlcnZpY2USSgoLTGlzdFNlcnZlcnMSHC5jbGF3ZC52MS5MaXN0U2VydmVyc1JlcXVlc3QaHS5jbGF3ZC52MS5MaXN0U2VydmVyc1Jlc3BvbnNlEkcKCkFkZFNlcnZlcnMSGy5jbGF3ZC52MS5BZGRTZXJ2ZXJzUmVxdWVzdBocLmNsYXdkLnYxLkFkZFNlcnZlcnNSZXNwb25zZRJNCgxSZW1vdmVTZXJ2ZXISHS5jbGF3ZC52MS5SZW1vdmVTZXJ2ZXJSZXF1ZXN0Gh4uY2xhd2QudjEuUmVtb3ZlU2VydmVyUmVzcG9uc2USUAoNQXBwcm92ZVNlcnZlchIeLmNsYXdkLnYxLkFwcHJvdmVTZXJ2ZXJSZXF1ZXN0Gh8uY2xhd2QudjEuQXBwcm92ZVNlcnZlclJlc3BvbnNlEk0KDFVwZGF0ZVNlcnZlchIdLmNsYXdkLnYxLlVwZGF0ZVNlcnZlclJlcXVlc3QaHi5jbGF3ZC52MS5VcGRhdGVTZXJ2ZXJSZXNwb25zZRJQCg1SZWxvYWRTZXJ2ZXJzEh4uY2xhd2QudjEuUmVsb2FkU2VydmVyc1JlcXVlc3QaHy5jbGF3ZC52MS5SZWxvYWRTZXJ2ZXJzUmVzcG9uc2USRwoKQmVnaW5Mb2dpbhIbLmNsYXdkLnYxLkJlZ2luTG9naW5SZXF1ZXN0GhwuY2xhd2QudjEuQmVnaW5Mb2dpblJlc3BvbnNlEkoKC0ZpbmlzaExvZ2luEhwuY2xhd2QudjEuRmluaXNoTG9naW5SZXF1ZXN0Gh0uY2xhd2QudjEuRmluaXNoTG9naW5SZXNwb25zZRJQCg1MaXN0UmVzb3VyY2VzEh4uY2xhd2QudjEuTGlzdFJlc291cmNlc1JlcXVlc3QaHy5jbGF3ZC52MS5MaXN0UmVzb3VyY2VzUmVzcG9uc2USWAoPRm9sbG93UmVzb3VyY2VzEiAuY2xhd2QudjEuRm9sbG93UmVzb3VyY2VzUmVxdWVzdBohLmNsYXdkLnYxLkZvbGxvd1Jlc291cmNlc1Jlc3BvbnNlMAESWQoQQ29tcGxldGVBcmd1bWVudBIhLmNsYXdkLnYxLkNvbXBsZXRlQXJndW1lbnRSZXF1ZXN0GiIuY2xhd2QudjEuQ29tcGxldGVBcmd1bWVudFJlc3BvbnNlEjsKBkxvZ291dBIXLmNsYXdkLnYxLkxvZ291dFJlcXVlc3QaGC5jbGF3ZC52MS5Mb2dvdXRSZXNwb25zZWIGcHJvdG8z", [file_clawd_v1_failure, file_google_protobuf_struct]);
 
 /**
  * Asks for the servers.
@@ -27,6 +27,13 @@ export type ListServersRequest = Message<"clawd.v1.ListServersRequest"> & {
    * @generated from field: string workspace = 1;
    */
   workspace: string;
+
+  /**
+   * Waits until servers that nobody heard yet have said what they offer, ten seconds at most.
+   *
+   * @generated from field: bool wait_for_offers = 2;
+   */
+  waitForOffers: boolean;
 };
 
 /**
@@ -176,7 +183,7 @@ export type McpServer = Message<"clawd.v1.McpServer"> & {
   failure?: Failure | undefined;
 
   /**
-   * The package that its entry has fetched by "npx"; absent for others.
+   * The package that its entry has fetched by "npx" or "uvx"; absent for others.
    *
    * @generated from field: clawd.v1.McpPackage package = 16;
    */
@@ -244,6 +251,13 @@ export type McpPackage = Message<"clawd.v1.McpPackage"> & {
    * @generated from field: repeated string skipped_scripts = 5;
    */
   skippedScripts: string[];
+
+  /**
+   * Whose registry it is: "npm", or "python" for wheels of an index.
+   *
+   * @generated from field: string kind = 6;
+   */
+  kind: string;
 };
 
 /**
@@ -761,6 +775,97 @@ export const FollowResourcesResponseSchema: GenMessage<FollowResourcesResponse> 
   messageDesc(file_clawd_v1_mcp, 22);
 
 /**
+ * Asks how an argument may go on.
+ *
+ * @generated from message clawd.v1.CompleteArgumentRequest
+ */
+export type CompleteArgumentRequest = Message<"clawd.v1.CompleteArgumentRequest"> & {
+  /**
+   * The server's name.
+   *
+   * @generated from field: string name = 1;
+   */
+  name: string;
+
+  /**
+   * The folder, as in ListResourcesRequest.
+   *
+   * @generated from field: string workspace = 2;
+   */
+  workspace: string;
+
+  /**
+   * The template, as the server lists it.
+   *
+   * @generated from field: string uri_template = 3;
+   */
+  uriTemplate: string;
+
+  /**
+   * Which of its arguments.
+   *
+   * @generated from field: string argument = 4;
+   */
+  argument: string;
+
+  /**
+   * What was written of it so far.
+   *
+   * @generated from field: string value = 5;
+   */
+  value: string;
+
+  /**
+   * Arguments that have their values already, by name.
+   *
+   * @generated from field: map<string, string> others = 6;
+   */
+  others: { [key: string]: string };
+};
+
+/**
+ * Describes the message clawd.v1.CompleteArgumentRequest.
+ * Use `create(CompleteArgumentRequestSchema)` to create a new message.
+ */
+export const CompleteArgumentRequestSchema: GenMessage<CompleteArgumentRequest> = /*@__PURE__*/
+  messageDesc(file_clawd_v1_mcp, 23);
+
+/**
+ * How it may go on.
+ *
+ * @generated from message clawd.v1.CompleteArgumentResponse
+ */
+export type CompleteArgumentResponse = Message<"clawd.v1.CompleteArgumentResponse"> & {
+  /**
+   * 100 at most; none where the server completes nothing.
+   *
+   * @generated from field: repeated string values = 1;
+   */
+  values: string[];
+
+  /**
+   * How many there are in all; absent when the server does not say.
+   *
+   * @generated from field: optional uint32 total = 2;
+   */
+  total?: number | undefined;
+
+  /**
+   * True when there are more than these.
+   *
+   * @generated from field: bool has_more = 3;
+   */
+  hasMore: boolean;
+};
+
+/**
+ * Describes the message clawd.v1.CompleteArgumentResponse.
+ * Use `create(CompleteArgumentResponseSchema)` to create a new message.
+ */
+export const CompleteArgumentResponseSchema: GenMessage<CompleteArgumentResponse> = /*@__PURE__*/
+  messageDesc(file_clawd_v1_mcp, 24);
+
+/**
  * Forgets a login.
  *
  * @generated from message clawd.v1.LogoutRequest
@@ -779,7 +884,7 @@ export type LogoutRequest = Message<"clawd.v1.LogoutRequest"> & {
  * Use `create(LogoutRequestSchema)` to create a new message.
  */
 export const LogoutRequestSchema: GenMessage<LogoutRequest> = /*@__PURE__*/
-  messageDesc(file_clawd_v1_mcp, 23);
+  messageDesc(file_clawd_v1_mcp, 25);
 
 /**
  * It is forgotten.
@@ -794,7 +899,7 @@ export type LogoutResponse = Message<"clawd.v1.LogoutResponse"> & {
  * Use `create(LogoutResponseSchema)` to create a new message.
  */
 export const LogoutResponseSchema: GenMessage<LogoutResponse> = /*@__PURE__*/
-  messageDesc(file_clawd_v1_mcp, 24);
+  messageDesc(file_clawd_v1_mcp, 26);
 
 /**
  * Servers of the Model Context Protocol: where they come from, and what a person said about them.
@@ -843,7 +948,7 @@ export const McpService: GenService<{
     output: typeof ApproveServerResponseSchema;
   },
   /**
-   * Fetches the package that an entry with "npx" names, or the newest that fits in the place of the one that is there. Takes minutes.
+   * Fetches the package that an entry with "npx" or "uvx" names, or the newest that fits in the place of the one that is there. Takes minutes.
    *
    * @generated from rpc clawd.v1.McpService.UpdateServer
    */
@@ -901,6 +1006,16 @@ export const McpService: GenService<{
     methodKind: "server_streaming";
     input: typeof FollowResourcesRequestSchema;
     output: typeof FollowResourcesResponseSchema;
+  },
+  /**
+   * Asks a server how what was written of a template's argument may go on.
+   *
+   * @generated from rpc clawd.v1.McpService.CompleteArgument
+   */
+  completeArgument: {
+    methodKind: "unary";
+    input: typeof CompleteArgumentRequestSchema;
+    output: typeof CompleteArgumentResponseSchema;
   },
   /**
    * Forgets what a login gave.
