@@ -20,6 +20,7 @@ const BEFORE_LANDING = [
   "tests/mcp-npx.test.ts",
   "tests/mcp-public.test.ts",
   "tests/mcp-server-conformance.test.ts",
+  "tests/mcp-uvx.test.ts",
   "tests/memory-endurance.test.ts",
 ];
 

@@ -532,6 +532,29 @@ describe.skipIf(MISSING !== "")("on a terminal", () => {
     expect(terminal.lines().join("\n")).not.toContain("allow?");
   });
 
+  test("a script's alert, confirm and prompt stand still until a line is typed; Ctrl-C ends it there", async () => {
+    const code = `
+      alert("the end is near");
+      console.log("sure:", confirm("sure?"), "name:", prompt("who?", "nobody"), prompt("and?"));
+      prompt("more?");
+      console.log("not reached");`;
+    await writeFile(join(bench.workspace, "prompts.js"), code);
+    const terminal = openTerminal(["run", "prompts.js"]);
+    await terminal.shows("the end is near [Enter] ");
+    terminal.type(ENTER);
+    await terminal.shows("sure? [y/N] ");
+    // A line ahead of its question is the answer to that, as in every program that reads lines.
+    terminal.type(`y${ENTER}${ENTER}`);
+    await terminal.shows("who? [nobody] ");
+    await terminal.shows("and? ");
+    terminal.type(`more${ENTER}`);
+    await terminal.shows("sure: true name: nobody more");
+    await terminal.shows("more? ");
+    terminal.type(CONTROL_C);
+    expect(await terminal.ended).toBe(130);
+    expect(terminal.lines().join("\n")).not.toContain("not reached");
+  });
+
   test("--no-prompt asks nobody, and Ctrl-C on a script's question ends the script", async () => {
     await writeFile(join(bench.workspace, "reads.js"), 'console.log(await Deno.readTextFile("notes.md"));');
     const quiet = openTerminal(["run", "--no-prompt", "reads.js"]);

@@ -12,10 +12,10 @@ import type { Tool, ToolContext, ToolOutcome } from "../../core/domain/tool.ts";
 import type { ToolFilter } from "../../core/domain/tool-filter.ts";
 import type { TurnRecall } from "../../core/domain/turn-recall.ts";
 import { openJournal } from "../../core/journal/jsonl-journal.ts";
-import { standardGates } from "../../core/session/gates.ts";
 import type { News } from "../../core/session/news.ts";
 import { type SessionRegistry, sessionRegistry } from "../../core/session/session-registry.ts";
-import { DEFAULT_LIMITS, type TurnLimits } from "../../core/session/turn-context.ts";
+import { standardGates } from "../../core/session/turn/gates.ts";
+import { DEFAULT_LIMITS, type TurnLimits } from "../../core/session/turn/turn-context.ts";
 import { onlyProvider, type ScriptedReply, scriptedProvider } from "./scripted-provider.ts";
 
 const closers: (() => Promise<unknown>)[] = [];

@@ -29,7 +29,7 @@ impl Plugin {
     /// # fn plugin() -> Plugin { Plugin::new("hello", "1.0.0") }
     /// # let text = r#"{ "name": "hello", "version": "1.0.0" }"#;
     /// // let text = include_str!("../plugin/plugin.json");
-    /// plugin().check_manifest(text).unwrap();
+    /// plugin().check_manifest(text).unwrap_or_else(|failure| panic!("{failure}"));
     /// assert!(plugin().check_manifest("{}").unwrap_err().message.contains(r#""name": "hello""#));
     /// ```
     pub fn check_manifest(&self, text: &str) -> Result<()> {

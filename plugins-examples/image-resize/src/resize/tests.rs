@@ -112,5 +112,6 @@ fn nothing_outside_the_workspace_is_touched_and_nothing_is_replaced() {
 
 #[test]
 fn plugin_json_says_the_same() {
-    crate::plugin().check_manifest(include_str!("../../plugin/plugin.json")).unwrap();
+    let manifest = include_str!("../../plugin/plugin.json");
+    crate::plugin().check_manifest(manifest).unwrap_or_else(|failure| panic!("{failure}"));
 }
