@@ -1,12 +1,13 @@
 /**
  * A server of MCP that says, before each good answer, a number of messages that no server should say.
- * Arguments: seed, messages before each answer.
+ * Arguments: seed, messages before each answer, "calls" for one that is honest but where its tool is called.
  */
 import { createInterface } from "node:readline";
 import { seededBelow } from "../kit/seeded.ts";
 import { openMutator } from "./mutate.ts";
 
-const [seed = 1, before = 0] = process.argv.slice(2).map(Number);
+const [seed = 1, before = 0] = process.argv.slice(2, 4).map(Number);
+const isHonest = (method) => process.argv[4] === "calls" && method !== "tools/call";
 const mutate = openMutator(seed);
 const below = seededBelow(seed + 1);
 
@@ -77,7 +78,7 @@ for await (const line of createInterface({ input: process.stdin })) {
   const { id, method = "" } = said ?? {};
   if (id === undefined || method === "") continue;
   const all = [...recorded(id, method, said.params?._meta?.progressToken)];
-  const chunks = Array.from({ length: before }, () => mutate(all[below(all.length)]));
+  const chunks = Array.from({ length: isHonest(method) ? 0 : before }, () => mutate(all[below(all.length)]));
   const good = `\n${JSON.stringify(rpc({ id, result: RESULTS[method] ?? {} }))}\n`;
   if (!process.stdout.write(Buffer.concat([...chunks, Buffer.from(good)]))) {
     await new Promise((done) => process.stdout.once("drain", done));

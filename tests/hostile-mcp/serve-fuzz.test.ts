@@ -93,9 +93,9 @@ test(
   async () => {
     const pid = await bench.pid();
     const startedMs = performance.now();
-    const ends: Awaited<ReturnType<typeof liveOverStdio>>[] = [];
-    for (const [at, life] of LIVES.entries())
-      ends.push(await liveOverStdio(life, SEED * 1_000_003 + at, MESSAGES / LIVES.length));
+    const ends = await Promise.all(
+      LIVES.map((life, at) => liveOverStdio(life, SEED * 1_000_003 + at, MESSAGES / LIVES.length)),
+    );
     for (const { asked, answered, slowestMs, grownMib } of ends) {
       console.info(
         `fuzz over stdio: ${asked} asked, ${answered} answers, slowest ${AT_ONCE} ${Math.round(slowestMs)} ms, +${grownMib.toFixed(1)} MiB`,

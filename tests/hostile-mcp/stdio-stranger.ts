@@ -36,15 +36,20 @@ export async function openStdioStranger(bench: Bench, answers: Answers): Promise
   const probe = await openHeapProbe(child);
   const ledger = openLedger();
   const waiting = new Map<string, (answer: Message) => void>();
+  /** False when there is no room for more. */
+  function write(bytes: Buffer): boolean {
+    ledger.said(bytes);
+    return child.stdin.write(bytes);
+  }
   createInterface({ input: child.stdout }).on("line", (line) => {
     const message = JSON.parse(line) as Message;
     ledger.heard(message);
     if (message.method !== undefined) {
-      if (message.id !== undefined) child.stdin.write(answers.question(message.id));
+      if (message.id !== undefined) write(answers.question(message.id));
       return;
     }
     const requestState = message.result?.requestState;
-    if (requestState !== undefined) child.stdin.write(answers.held(requestState));
+    if (requestState !== undefined) write(answers.held(requestState));
     const key = String(message.id);
     waiting.get(key)?.(message);
     waiting.delete(key);
@@ -52,8 +57,7 @@ export async function openStdioStranger(bench: Bench, answers: Answers): Promise
   const stranger: StdioStranger = {
     ...{ child, probe, ledger },
     async say(bytes) {
-      ledger.said(bytes);
-      if (!child.stdin.write(bytes)) await Promise.race([once(child.stdin, "drain"), ended]);
+      if (!write(bytes)) await Promise.race([once(child.stdin, "drain"), ended]);
     },
     async ask(id, bytes) {
       const { promise, resolve, reject } = Promise.withResolvers<Message>();
