@@ -51,31 +51,13 @@ describe.each(["auto", "none"] as const)("hook scripts with a launcher of level 
   const fire = (sessionId?: string) => room.hooks.hooks.run(toolBefore(EVENT, sessionId), conversation());
   const hook = (name: string, code: string, header = "") => room.write(`hooks/${name}.ts`, body(header, code));
 
+  // These two come before any hook has run: afterwards a spare process may be on its way at any moment.
   test("without a hook for the point nothing is started", async () => {
     await room.write("hooks/after.ts", "/** @hook at=tool.after */ export default () => ({ block: 'x' })");
     expect(await fire()).toBe(NO_HOOKS);
     expect(hostsOf(room)).toEqual([]);
   });
 
-  test("a hook may import node:fs: what gives promises works under its grant, what stands still says that it cannot", async () => {
-    await room.write("hooks/words.txt", "words");
-    await hook(
-      "reads",
-      `import fs from "node:fs";
-       const said = (work) => { try { return work(); } catch (error) { return error.message; } };
-       export default async () => ({ block: [
-         await fs.promises.readFile("./words.txt", "utf8"),
-         await fs.promises.readFile("./other.txt", "utf8").catch((error) => error.name),
-         said(() => fs.readFileSync("./words.txt")),
-         said(() => fs.existsSync("./words.txt")),
-       ].join(" | ") });`,
-      "\n * @allow read=./words.txt",
-    );
-    const refusal = "a synchronous call in a hook is not offered: use the function that gives a promise";
-    expect(JSON.stringify(await fire())).toContain(`words | NotCapable | ${refusal} | ${refusal}`);
-  });
-
-  // Before any hook has run: afterwards a spare process may be on its way at any moment.
   test("it is known who listens without starting anything", async () => {
     await room.write("hooks/after.ts", "/** @hook at=PostToolUse */ export default () => {}");
     expect(await room.hooks.hooks.hears("tool.after")).toBe(true);
@@ -109,6 +91,24 @@ describe.each(["auto", "none"] as const)("hook scripts with a launcher of level 
       { do: "answer", result: { n: [1, null] } },
       { do: "skip" },
     ]);
+  });
+
+  test("a hook may import node:fs: what gives promises works under its grant, what stands still says that it cannot", async () => {
+    await room.write("hooks/words.txt", "words");
+    await hook(
+      "reads",
+      `import fs from "node:fs";
+       const said = (work) => { try { return work(); } catch (error) { return error.message; } };
+       export default async () => ({ block: [
+         await fs.promises.readFile("./words.txt", "utf8"),
+         await fs.promises.readFile("./other.txt", "utf8").catch((error) => error.name),
+         said(() => fs.readFileSync("./words.txt")),
+         said(() => fs.existsSync("./words.txt")),
+       ].join(" | ") });`,
+      "\n * @allow read=./words.txt",
+    );
+    const refusal = "a synchronous call in a hook is not offered: use the function that gives a promise";
+    expect(JSON.stringify(await fire())).toContain(`words | NotCapable | ${refusal} | ${refusal}`);
   });
 
   test("hooks run by priority, feed each other, and those after a decision are only considered", async () => {
