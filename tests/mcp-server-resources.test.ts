@@ -1,8 +1,12 @@
+import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { text } from "node:stream/consumers";
 import type { Client } from "@modelcontextprotocol/client";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { CLAW } from "./kit/claw.ts";
 import { type McpBench, openMcpBench } from "./mcp/mcp-house.ts";
 import { overHttp, overStdio, type Person, serveHttp } from "./mcp-server/mcp-visitor.ts";
 
@@ -380,4 +384,25 @@ test("a call goes on when its stream is lost, and its result is taken up behind 
     headers: { ...headers, accept: "text/event-stream", "last-event-id": lastId },
   });
   expect(await again.text()).toContain("touched");
+});
+
+test("a name that no server has is said, once, when lists are asked for", async () => {
+  await bench.servers({ suite: SUITE });
+  const flags = ["--resources", "suite", "--resources", "siute"];
+  const served = spawn(process.execPath, [CLAW, "mcp", "serve", ...flags], { env: bench.env, cwd: bench.workspace });
+  closers.push(async () => served.kill());
+  const ask = (message: object) => served.stdin.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`);
+  const params = { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "reader", version: "1" } };
+  ask({ id: 1, method: "initialize", params });
+  ask({ method: "notifications/initialized" });
+  for (const id of [2, 3]) ask({ id, method: "resources/list" });
+  const answered = new Set<unknown>();
+  for await (const line of createInterface({ input: served.stdout })) {
+    answered.add(JSON.parse(line).id);
+    if (answered.has(2) && answered.has(3)) break;
+  }
+  served.stdin.end();
+  const said = await text(served.stderr);
+  expect(said.match(/--resources siute fits no MCP server that runs here/g)).toHaveLength(1);
+  expect(said).not.toContain("--resources suite");
 });

@@ -56,7 +56,12 @@ export function passResources(
     if (!listed.ok) return listed;
     // What waits for a yes has no plugin and does not run.
     const running = listed.value.servers.filter(({ plugin }) => plugin !== "").map(({ name }) => name);
-    return ok([...new Set(patterns.flatMap((pattern) => running.filter((name) => matches(pattern, name))))]);
+    const chosen = patterns.map((pattern) => ({ pattern, fitting: running.filter((name) => matches(pattern, name)) }));
+    for (const { pattern, fitting } of chosen) {
+      if (fitting.length > 0) continue;
+      complainOnce(`--resources ${pattern} fits no MCP server that runs here; claw mcp list has those that are there`);
+    }
+    return ok([...new Set(chosen.flatMap(({ fitting }) => fitting))]);
   }
 
   async function ask(name: string): Promise<readonly PassedServer[]> {
