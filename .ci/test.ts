@@ -2,7 +2,7 @@
 // landing; `npm test -- FILE …` runs what is named, whatever it is.
 import { spawnSync } from "node:child_process";
 
-/** Attacks by the dozen, kills at every point, public servers and official suites: minutes of two cores each. */
+/** Attacks by the dozen, kills at every point, public servers, official suites, and MCP beyond what tests/mcp tries. */
 const BEFORE_LANDING = [
   "core/memory/index-kill.test.ts",
   "core/memory/rebuild.test.ts",
@@ -10,6 +10,8 @@ const BEFORE_LANDING = [
   "plugin-host/life/misbehaving.test.ts",
   "plugins-examples/misbehave/*.test.ts",
   "sandbox/isolate/engine-kills.test.ts",
+  "sandbox/os/group-limits.test.ts",
+  "sandbox/os/lease.test.ts",
   "tests/denial/*.test.ts",
   "tests/escape/without-sandbox.test.ts",
   "tests/hostile-mcp/*.test.ts",
@@ -17,9 +19,14 @@ const BEFORE_LANDING = [
   "tests/hostile-remote/*.test.ts",
   "tests/legacy/*.test.ts",
   "tests/mcp-conformance.test.ts",
+  "tests/mcp-http.test.ts",
+  "tests/mcp-login.test.ts",
   "tests/mcp-npx.test.ts",
   "tests/mcp-public.test.ts",
+  "tests/mcp-sampling.test.ts",
   "tests/mcp-server-conformance.test.ts",
+  "tests/mcp-server-resources.test.ts",
+  "tests/mcp-use.test.ts",
   "tests/mcp-uvx.test.ts",
   "tests/memory-endurance.test.ts",
 ];

@@ -9,6 +9,9 @@ const LONG_SUITES = [
   "tests/hostile-mcp/serve.test.ts",
   "tests/contract/contract.test.ts",
   "tests/escape.test.ts",
+  "tests/mcp.test.ts",
+  "tests/mcp-server-resources.test.ts",
+  "tests/mcp-server.test.ts",
   "core/memory/index-kill.test.ts",
   "tests/hostile-memory/plugins.test.ts",
   "tests/hostile-memory/kill.test.ts",
@@ -38,7 +41,7 @@ export default defineConfig({
     hookTimeout: 30_000,
     globalSetup: ["tests/kit/make-run-folder.ts", "tests/kit/fetch-python.ts"],
     // More than cores: most tests wait for processes.
-    maxWorkers: 4,
+    maxWorkers: 5,
     sequence: { sequencer: LongestFirst },
     // A shared machine may take a child's deadline away. Before a landing such a test gets one more chance, and is named
     // in the output as retried; an author sees it fail.
