@@ -2,12 +2,15 @@
 // landing; `npm test -- FILE …` runs what is named, whatever it is.
 import { spawnSync } from "node:child_process";
 
-/** Attacks by the dozen, kills at every point, public servers, official suites, and MCP beyond what tests/mcp tries. */
+/** Attacks by the dozen, kills at every point, public servers, official suites, and what takes a daemon for each of many cases. */
 const BEFORE_LANDING = [
   "core/memory/index-kill.test.ts",
   "core/memory/rebuild.test.ts",
+  "core/memory/sql/memory-views.test.ts",
   "plugin-host/install/unpack.test.ts",
   "plugin-host/life/misbehaving.test.ts",
+  "plugin-host/life/reload.test.ts",
+  "plugin-host/offer/plugin-hooks.test.ts",
   "plugins-examples/misbehave/*.test.ts",
   "sandbox/isolate/engine-kills.test.ts",
   "sandbox/os/group-limits.test.ts",
@@ -16,6 +19,7 @@ const BEFORE_LANDING = [
   "tests/escape/without-sandbox.test.ts",
   "tests/hostile-mcp/*.test.ts",
   "tests/hostile-memory/*.test.ts",
+  "tests/hostile-plugin.test.ts",
   "tests/hostile-remote/*.test.ts",
   "tests/legacy/*.test.ts",
   "tests/mcp-conformance.test.ts",
@@ -26,9 +30,12 @@ const BEFORE_LANDING = [
   "tests/mcp-sampling.test.ts",
   "tests/mcp-server-conformance.test.ts",
   "tests/mcp-server-resources.test.ts",
+  "tests/mcp-server.test.ts",
   "tests/mcp-use.test.ts",
   "tests/mcp-uvx.test.ts",
+  "tests/mcp.test.ts",
   "tests/memory-endurance.test.ts",
+  "tests/memory-tools.test.ts",
 ];
 
 const named = process.argv.slice(2);

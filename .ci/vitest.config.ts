@@ -41,7 +41,7 @@ export default defineConfig({
     hookTimeout: 30_000,
     globalSetup: ["tests/kit/make-run-folder.ts", "tests/kit/fetch-python.ts"],
     // More than cores: most tests wait for processes.
-    maxWorkers: 5,
+    maxWorkers: 4,
     sequence: { sequencer: LongestFirst },
     // A shared machine may take a child's deadline away. Before a landing such a test gets one more chance, and is named
     // in the output as retried; an author sees it fail.
