@@ -17,6 +17,8 @@ export async function serveOverStdio(
   for (const end of ["end", "close", "error"] as const) process.stdin.once(end, () => left.resolve());
   signal.addEventListener("abort", () => left.resolve(), { once: true });
   const lines = process.stdin.pipe(readableLines(process.stdout, STDIO_DEFAULT_MAX_BUFFER_SIZE));
+  // The library listens once for each message that waits for its reader; how many those are is limited elsewhere.
+  process.stdout.setMaxListeners(0);
   const wire = new StdioServerTransport(lines, process.stdout);
   const served = serveStdio(
     ({ era }) => {
