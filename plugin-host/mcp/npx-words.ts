@@ -2,9 +2,16 @@ import { basename } from "node:path";
 import { judgeWords, type ReadPackageWords, type WordRules } from "./package-words.ts";
 
 /** What changes nothing about which package is meant. */
-const WITHOUT_EFFECT = new Set(
-  ["y", "-yes", "q", "-quiet", "s", "-silent", "-prefer-online", "-prefer-offline"].map((one) => `-${one}`),
-);
+const WITHOUT_EFFECT = new Set([
+  "-y",
+  "--yes",
+  "-q",
+  "--quiet",
+  "-s",
+  "--silent",
+  "--prefer-online",
+  "--prefer-offline",
+]);
 const RULES: WordRules = {
   kind: "npm",
   form: "npx -y PACKAGE",
